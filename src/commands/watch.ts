@@ -36,7 +36,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
       const end = await runWatch(current, { invocation, http, notifier, isReloaded });
       await current[Symbol.asyncDispose]();
       if (end.is === "stopped") break;
-      if (end.is === "failed" && (earlier === null || current.hasWorked())) throw end.error;
+      if (end.is === "failed" && (earlier === null || current.daemon.hasWorked())) throw end.error;
       if (end.is === "failed") reportUnusable(end.error);
       const next = end.is === "replaced" ? end.next : await open(rolledBack(earlier ?? current, current));
       earlier = end.is === "replaced" ? current : null;

@@ -6,7 +6,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { runWarning } from "../core/run-warning.ts";
-import { createLeader, type Leader } from "../engine/lease/leader.ts";
+import { createElection, type Election, type Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { Run } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
@@ -44,6 +44,8 @@ export type Daemon = AsyncDisposable & {
   readonly targets: readonly DaemonView[];
   /** Starts a pass of every target. */
   readonly fire: (cause: PassCause) => void;
+  /** Whether a pass of a target has worked: it has compared its source with live, or stands by. */
+  readonly hasWorked: () => boolean;
   /** Runs until it is stopped or replaced; fails when a target fails for good, after the others have ended their passes. */
   readonly run: (run: DaemonRun) => Promise<void>;
 };
@@ -67,18 +69,20 @@ export type DaemonRun = Succession & {
   readonly onTargetFailed: (error: HoldfastError) => void;
 };
 
-type Watched = WatchedTarget & DaemonTarget & { readonly recorder: PassRecorder };
+type Watched = WatchedTarget & DaemonTarget & { readonly election: Election; readonly recorder: PassRecorder };
 
 /** Creates a daemon; nothing runs yet. */
 export function createDaemon(options: DaemonOptions): Daemon {
   const resources = new AsyncDisposableStack();
-  const leaderOf = leadersFor(options, resources);
+  const electionOf = electionsFor(options, resources);
   const watched = options.targets.map((one): Watched => {
-    const leader = leaderOf(one);
+    const election = electionOf(one);
+    const leader = election.leader(() => {});
     const trigger = createTrigger(one.name);
     return {
       ...one,
       trigger,
+      election,
       leader,
       recorder: recorderOf(one, leader, options),
       passQueue: new PQueue({ concurrency: 1 }),
@@ -86,6 +90,10 @@ export function createDaemon(options: DaemonOptions): Daemon {
   });
   const fire = (cause: PassCause): void => {
     for (const { trigger } of watched) trigger.fire(cause);
+  };
+  let hasWorked = false;
+  const onWorked = (): void => {
+    hasWorked = true;
   };
   return {
     targets: watched.map(({ name, source, recorder, leader, trigger }) => ({
@@ -97,23 +105,24 @@ export function createDaemon(options: DaemonOptions): Daemon {
       fireForChanges: trigger.fireForChanges,
     })),
     fire,
-    run: (run) => runAll(watched, { ...options, ...run, fire }),
+    hasWorked: () => hasWorked,
+    run: (run) => runAll(watched, { ...options, ...run, fire, onWorked }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 
 // Targets of one control plane share a lease, because separate leases could exclude each other.
-function leadersFor(
+function electionsFor(
   { targets, clock }: DaemonOptions,
   resources: AsyncDisposableStack,
-): (target: DaemonTarget) => Leader {
+): (target: DaemonTarget) => Election {
   const groups = Map.groupBy(targets, serverOf);
-  const leaders = new Map(
+  const elections = new Map(
     [...groups].map(([server, members]) => {
-      return [server, resources.use(createLeader({ isShared: members.length > 1, clock }))] as const;
+      return [server, resources.use(createElection({ isShared: members.length > 1, clock }))] as const;
     }),
   );
-  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader({ clock }));
+  return (target) => elections.get(serverOf(target)) ?? resources.use(createElection({ clock }));
 }
 
 function serverOf({ server }: DaemonTarget): string {
@@ -136,7 +145,7 @@ function recorderOf(
   });
 }
 
-type RunOptions = DaemonOptions & DaemonRun & Pick<Daemon, "fire">;
+type RunOptions = DaemonOptions & DaemonRun & Pick<Daemon, "fire"> & { readonly onWorked: () => void };
 
 async function runAll(watched: readonly Watched[], options: RunOptions): Promise<void> {
   await using control = controlOn(watched, options);
@@ -163,26 +172,21 @@ async function runAll(watched: readonly Watched[], options: RunOptions): Promise
 
 async function runTarget(one: Watched, options: RunOptions, control: ControlSocket): Promise<void> {
   const watch = createPassWatch();
-  const takeover: PassObserver = {
-    emit: ({ what }) => {
-      // The daemon that served the socket before has ended.
-      if (what === "taking-over") void control.open();
-    },
-    failure: () => {},
-  };
-  const { clock, random, stopping, signal, replaced, isReloaded } = options;
+  const { clock, random, stopping, signal, replaced, isReloaded, onWorked } = options;
   const { begin, emit, failure, end, ended } = observers([
     watch.observer,
     options.observe(one.name),
-    takeover,
     one.recorder.observer,
   ]);
-  const { target, trigger, leader, passQueue, sync, intervalMs, driftIntervalMs, recorder } = one;
+  const { target, trigger, election, passQueue, sync, intervalMs, driftIntervalMs, recorder } = one;
   try {
     await runPasses(target, {
       ...{ clock, random, stopping, signal, replaced, isReloaded },
-      ...{ trigger, leader, passQueue, sync, intervalMs, driftIntervalMs },
+      ...{ trigger, election, passQueue, sync, intervalMs, driftIntervalMs },
       emit,
+      onWorked,
+      // The daemon that served the socket before has ended.
+      onTakeover: () => void control.open(),
       onPassBegin: begin,
       onFailure: failure,
       onPassEnd: (times, memory) => {

@@ -2,8 +2,8 @@ import type PQueue from "p-queue";
 import type { Random } from "../clock/random.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
-import type { PassEvent, PassResult } from "../core/report/events.ts";
-import type { Leader } from "../engine/lease/leader.ts";
+import type { PassResult } from "../core/report/events.ts";
+import type { Election, Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { ReadMemory } from "../engine/load/pass-memory.ts";
 import type { ApplyMode, PassScope } from "../engine/passes/apply-pass.ts";
@@ -43,8 +43,12 @@ export type RunContext = Run &
     readonly trigger: Trigger;
     /** Runs one pass or command of the target at a time. */
     readonly passQueue: PQueue;
-    /** The leader election that the targets of one control plane share. */
-    readonly leader: Leader;
+    /** The election that the targets of one control plane share. */
+    readonly election: Election;
+    /** Called when the target takes over from the process that it stood by for. */
+    readonly onTakeover: () => void;
+    /** Called when a pass has worked: it has compared its source with live, or stands by. */
+    readonly onWorked: () => void;
     /** Called when a pass fails; the next pass tries again. */
     readonly onFailure: (error: unknown) => void;
     /** Called when a pass begins. */
@@ -60,15 +64,11 @@ const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source and on an interval, until it is stopped. */
 export async function runPasses(target: Target, context: RunContext): Promise<void> {
-  const { intervalMs, trigger, passQueue, leader, replaced, onFailure } = context;
+  const { intervalMs, trigger, passQueue, replaced, onFailure, emit } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   const follower = followSource(target, context, signal);
-  const forward = endStandbyWhenReplaced(context, () => ended.abort());
-  const emit = (event: PassEvent): void => {
-    if (event.what === "read") follower.setPaths(event.paths);
-    forward(event);
-  };
+  const leader = leaderOf(context, () => ended.abort());
   const startedAt = context.clock.now();
   try {
     await connectLeader(target, leader, { emit, stopping: signal });
@@ -79,7 +79,7 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   }
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  const runPass = createPass(target, context, { follower, signal, emit, onLeft: rollouts.add });
+  const runPass = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
   await loop((due) => passQueue.add(() => runPass(due)), {
     trigger,
     intervalMs,
@@ -139,17 +139,18 @@ function followSource(
 }
 
 // A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.
-function endStandbyWhenReplaced({ replaced, emit }: RunContext, end: () => void): (event: PassEvent) => void {
+function leaderOf({ election, replaced, onTakeover, onWorked }: RunContext, end: () => void): Leader {
   let isStandingBy = false;
   const endStandby = (): void => {
     if (isStandingBy && replaced.aborted) end();
   };
   replaced.addEventListener("abort", endStandby, { once: true });
-  return (event) => {
-    if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
-    emit(event);
+  return election.leader((isBegun) => {
+    isStandingBy = isBegun;
+    if (isBegun) onWorked();
+    else onTakeover();
     endStandby();
-  };
+  });
 }
 
 type UnfinishedWork = {
@@ -174,8 +175,8 @@ function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal
 
 type PassOptions = {
   readonly follower: SourceFollower;
+  readonly leader: Leader;
   readonly signal: AbortSignal;
-  readonly emit: (event: PassEvent) => void;
   readonly onLeft: (work: Promise<void>) => void;
 };
 
@@ -184,9 +185,9 @@ type Due = { readonly stopWaiting: AbortSignal };
 function createPass(
   target: Target,
   context: RunContext,
-  { follower: { follow, settled }, signal, emit, onLeft }: PassOptions,
+  { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
 ): (due: Due) => Promise<void> {
-  const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
+  const { intervalMs, driftIntervalMs, trigger, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
   let memory: ReadMemory = { ...NO_MEMORY, lastApplied: null };
@@ -216,9 +217,10 @@ function createPass(
       await follow();
       await settled();
       const mode = modeOf(scope, stopWaiting);
-      const ended = await reconcileAgain(target, mode, memory, { ...context, stopping: signal, emit });
+      const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, { ...context, stopping: signal });
       memory = ended.memory;
       hasWorked = true;
+      if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
       if (ended.result.what === "superseded" || leader.isLost()) trigger.fire("retry");
     } catch (error) {

@@ -1,7 +1,7 @@
 // src/engine: one pass over one target. See docs/architecture.md#a-pass.
 
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { PassEvent, PassResult } from "../core/report/events.ts";
+import type { PassEvent, PassResult, ReadEvent } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
 import {
@@ -48,6 +48,13 @@ export async function reconcile(target: Target, mode: Mode, run: Run): Promise<P
   return (await reconcileOnce(target, mode, null, run)).result;
 }
 
+/** What a pass of a daemon gets from the one before it, and what that daemon must know before the pass has ended. */
+type DaemonPass = {
+  readonly memory: ReadMemory;
+  /** Called with the paths below its root from which the source is read; null for everything. */
+  readonly onRead: (paths: ReadEvent["paths"]) => void;
+};
+
 /**
  * Runs one of a daemon's passes: while the source is refused, it continues with the revision that its memory has. Returns
  * the memory for the next pass.
@@ -55,18 +62,19 @@ export async function reconcile(target: Target, mode: Mode, run: Run): Promise<P
 export async function reconcileAgain(
   target: Target,
   mode: PlanMode | ApplyMode,
-  memory: ReadMemory,
+  daemon: DaemonPass,
   run: Run,
 ): Promise<{ readonly result: PassResult; readonly memory: ReadMemory }> {
-  const { result, memory: after } = await reconcileOnce(target, mode, memory, run);
-  return { result, memory: after ?? memory };
+  const { result, memory } = await reconcileOnce(target, mode, daemon, run);
+  return { result, memory: memory ?? daemon.memory };
 }
 
 /** The result of a pass, and what is to be remembered of it; null where nothing is. */
 type Ended = { readonly result: PassResult; readonly memory: ReadMemory | null };
 
-async function reconcileOnce(target: Target, mode: Mode, memory: ReadMemory | null, run: Run): Promise<Ended> {
-  const read = await readNewest(target, { mode, memory }, run);
+async function reconcileOnce(target: Target, mode: Mode, daemon: DaemonPass | null, run: Run): Promise<Ended> {
+  const memory = daemon?.memory ?? null;
+  const read = await readNewest(target, { mode, daemon }, run);
   if (read.event.isRefused) return { result: read.event, memory };
   try {
     return await runPass(read, { target, mode, memory, run });
@@ -158,15 +166,17 @@ function withSignedConsent(read: DesiredRead, mode: Mode, connection: TargetConn
 // When its source is refused, a daemon continues with the revision applied last.
 async function readNewest(
   target: Target,
-  { mode, memory }: Pick<PassInput, "mode" | "memory">,
+  { mode, daemon }: { readonly mode: Mode; readonly daemon: DaemonPass | null },
   run: Run,
 ): Promise<DesiredRead> {
+  const memory = daemon?.memory ?? null;
   try {
     const onConfig: SourceReading["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
     const read = await load(target, run, { ...readingAgain(memory, target), checksBranch, onConfig });
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || memory !== null) requireCheckout(read);
+    daemon?.onRead(read.event.paths);
     run.emit(read.event);
     return read;
   } catch (error) {

@@ -30,8 +30,6 @@ export type OpenWatch = AsyncDisposable & {
   readonly watching: readonly CommandTarget[];
   /** The configuration file and the files that the configuration names. */
   readonly files: readonly ConfiguredFile[];
-  /** Whether a pass with this configuration has ended. */
-  readonly hasWorked: () => boolean;
   readonly observers: (target: CommandTarget) => readonly PassObserver[];
 };
 
@@ -90,13 +88,6 @@ export async function openWatch(
       return [target, [...commitStatusObservers(target, operator, { ...named.terminal, meter }), publishing]];
     }),
   );
-  let hasWorked = false;
-  const workObserver: PassObserver = {
-    emit: ({ what }) => {
-      hasWorked ||= what === "applied" || what === "planned" || what === "standing-by";
-    },
-    failure: () => {},
-  };
   const owned = resources.move();
   return {
     opened,
@@ -104,8 +95,7 @@ export async function openWatch(
     daemon,
     watching: active,
     files: configuredFiles(active, operator, operatorFile, invocation),
-    hasWorked: () => hasWorked,
-    observers: (target) => [workObserver, ...(followers.get(target) ?? [])],
+    observers: (target) => followers.get(target) ?? [],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

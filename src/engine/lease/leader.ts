@@ -12,7 +12,13 @@ import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lea
 import { leaseOptions, noLease, TENANT_SCOPE } from "./lease-options.ts";
 
 /** Leader election over many passes: one of several daemons writes, and the others stand by. */
-export type Leader = AsyncDisposable & {
+export type Election = AsyncDisposable & {
+  /** The leader of one target. `onStandby` is called when it begins to wait for another process, and when it takes over from it. */
+  readonly leader: (onStandby: (isStandingBy: boolean) => void) => Leader;
+};
+
+/** What a target has of an election. */
+export type Leader = {
   /** The writer for this pass; null after a standby, since everything may have changed meanwhile. */
   readonly writer: (connection: TargetConnection, read: DesiredRead, run: Run) => Promise<Writer | null>;
   /** Whether another process has taken over. */
@@ -29,20 +35,22 @@ export type Leader = AsyncDisposable & {
 
 type Standby = Pick<Run, "emit" | "stopping">;
 
+type StandbyOf = Standby & { readonly onStandby: (isStandingBy: boolean) => void };
+
 // The kernel frees a lock when its process ends.
 const LOCK_MS = 500;
 
 /**
- * Creates a leader without a lease. Where several targets of one control plane share it, its single lease covers the whole
+ * Creates an election without a lease. Where several targets of one control plane share it, its single lease covers the whole
  * tenant, since separate leases could exclude each other.
  */
-export function createLeader({
+export function createElection({
   isShared = false,
   clock,
 }: {
   readonly isShared?: boolean;
   readonly clock: Clock;
-}): Leader {
+}): Election {
   let lease: HeldLease | null = null;
   const oneAtATime = new PQueue({ concurrency: 1 });
   let isWarned = false;
@@ -60,25 +68,35 @@ export function createLeader({
   const standBy = async <Taken extends { readonly state: "held" | "none" }>(
     acquire: () => Promise<Taken | Busy>,
     everyMs: number,
-    { emit, stopping }: Standby,
+    { emit, stopping, onStandby }: StandbyOf,
   ): Promise<{ readonly taken: Taken; readonly hasWaited: boolean }> => {
     try {
       for (;;) {
         const result = await acquire();
         const hasWaited = waitsFor !== null;
         if (result.state !== "busy") {
-          if (hasWaited) emit({ what: "taking-over" });
+          if (hasWaited) {
+            emit({ what: "taking-over" });
+            onStandby(false);
+          }
           return { taken: result, hasWaited };
         }
-        if (!hasWaited) emit({ what: "standing-by", message: result.message });
         waitsFor = result.message;
+        if (!hasWaited) {
+          emit({ what: "standing-by", message: result.message });
+          onStandby(true);
+        }
         await clock.sleep(everyMs, { signal: stopping });
       }
     } finally {
       waitsFor = null;
     }
   };
-  const acquireWriter: Leader["writer"] = async (connection, read, run) => {
+  const acquireWriter = async (
+    connection: TargetConnection,
+    read: DesiredRead,
+    run: Run & StandbyOf,
+  ): Promise<Writer | null> => {
     const { session } = connection;
     const own = await leaseOptions(connection, read, run);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
@@ -122,19 +140,26 @@ export function createLeader({
     return session.writer;
   };
   return {
-    isLost: () => lease?.isLost() ?? false,
-    hasLease: () => lease !== null,
-    isFenced: ({ id }) => fenced.has(id),
-    standsBy: () => waitsFor,
-    // In the order of the configuration, so that two processes cannot deadlock on each other's locks.
-    connect: (open, run) =>
-      oneAtATime.add(() => open(async (state) => (await standBy(() => tryLock(state), LOCK_MS, run)).taken.lock)),
+    leader: (onStandby) => ({
+      isLost: () => lease?.isLost() ?? false,
+      hasLease: () => lease !== null,
+      isFenced: ({ id }) => fenced.has(id),
+      standsBy: () => waitsFor,
+      // In the order of the configuration, so that two processes cannot deadlock on each other's locks.
+      connect: (open, run) => {
+        const lock: LockState = async (state) =>
+          (await standBy(() => tryLock(state), LOCK_MS, { ...run, onStandby })).taken.lock;
+        return oneAtATime.add(() => open(lock));
+      },
+      writer: (connection, read, run) => {
+        const since = takeovers;
+        // Targets that share the election acquire one at a time; a takeover by one counts for all of them.
+        return oneAtATime.add(async () =>
+          takeovers === since ? acquireWriter(connection, read, { ...run, onStandby }) : null,
+        );
+      },
+    }),
     [Symbol.asyncDispose]: release,
-    writer: (connection, read, run) => {
-      const since = takeovers;
-      // Targets that share the leader acquire one at a time; a takeover by one counts for all of them.
-      return oneAtATime.add(() => (takeovers === since ? acquireWriter(connection, read, run) : Promise.resolve(null)));
-    },
   };
 }
 
