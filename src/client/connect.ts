@@ -10,6 +10,7 @@ import { createFirstContact } from "./first-contact.ts";
 import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
+import type { RequestLimit } from "./request-limit.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { parseAddress } from "./server-address.ts";
 import { ServerCapabilities } from "./server-capabilities.ts";
@@ -26,6 +27,8 @@ export type ConnectOptions = {
   readonly token: () => Secret;
   /** The maximum number of connections, and so of requests in flight. */
   readonly concurrency: number;
+  /** What all connections to this control plane share. @default no further limit */
+  readonly limit?: RequestLimit | null;
   /** Milliseconds for one request, from its first byte to the last of its reply. */
   readonly requestTimeout: number;
   /** Milliseconds for the first contact, and for each connection. */
@@ -71,7 +74,7 @@ export function connect(options: ConnectOptions): Connection {
   const { server, clock, random, signal } = options;
   const address = parseAddress(server);
   const reach = createReachability(clock, { ...options, server: address.origin });
-  const dispatchers = createDispatchers({ ...options, address, onOpen: reach.opened });
+  const dispatchers = createDispatchers({ ...options, limit: options.limit ?? null, address, onOpen: reach.opened });
   const capabilities = options.capabilities ?? new ServerCapabilities(noFacts, { clock });
   const serverClock = createServerClock(clock);
   const line = {

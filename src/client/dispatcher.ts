@@ -3,6 +3,7 @@ import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { HoldfastError } from "../core/errors.ts";
 import { readGivenText, whyUnreadable } from "../files/read-given-file.ts";
 import { type Environment, proxyFor } from "./proxy-from-environment.ts";
+import type { RequestLimit } from "./request-limit.ts";
 import type { Address } from "./server-address.ts";
 
 /** How connections to a server are opened. */
@@ -13,6 +14,8 @@ export type Route = {
   readonly connectTimeout: number;
   readonly caFile?: string;
   readonly env: Environment;
+  /** What the connections to this server share, in this process; null for no further limit. */
+  readonly limit: RequestLimit | null;
   /** Called for each connection that was opened. */
   readonly onOpen: () => void;
 };
@@ -37,7 +40,8 @@ export function createDispatchers(route: Route): Dispatchers {
   }
   const proxy = proxyFor(route.address, route.env);
   const tls = { ...authorities(route.caFile), rejectUnauthorized: true as const, timeout: route.connectTimeout };
-  const [shared, fresh] = [open(route, proxy, tls), open(route, proxy, tls)];
+  const limited = (dispatcher: Dispatcher): Dispatcher => route.limit?.limited(dispatcher) ?? dispatcher;
+  const [shared, fresh] = [limited(open(route, proxy, tls)), limited(open(route, proxy, tls))];
   const keepAlive = open({ ...route, concurrency: 1 }, proxy, tls);
   return {
     shared,

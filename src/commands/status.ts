@@ -65,5 +65,7 @@ async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now:
   const store = await state.target();
   const held = decisionsAt(await store.decisions(), now).holds.map(holdText);
   const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
+  const { fault = null } = one.choice ?? {};
+  if (fault !== null) return { ...stored, condition: "Stalled", reason: "Invalid", message: fault.message, held };
   return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held };
 }

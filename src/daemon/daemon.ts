@@ -22,6 +22,8 @@ import { type PassSchedule, runPasses, type Succession } from "./run-passes.ts";
 export type DaemonTarget = PassSchedule & {
   readonly name: string;
   readonly target: Target;
+  /** Why it runs no pass and is Stalled, while the others run; null if it can be used. */
+  readonly fault: HoldfastError | null;
   /** The name of the source; null for the local folder. */
   readonly source: string | null;
   /** The commits of the source after `after`, up to and including `upTo`. */
@@ -179,6 +181,21 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
     one.recorder.observer,
   ]);
   const { target, trigger, election, passQueue, sync, intervalMs, driftIntervalMs, recorder } = one;
+  const stall = async (error: unknown, startedAt: number): Promise<void> => {
+    // Nothing may be written into a folder that is refused.
+    const isOwn = await requireOwnState(target, signal).then(
+      () => true,
+      () => false,
+    );
+    if (!isOwn) return;
+    watch.observer.failure(error);
+    await recorder.onPassEnd(watch.end({ startedAt, endedAt: clock.now(), nextAt: null, wanted: null }));
+  };
+  if (one.fault !== null) {
+    failure(one.fault);
+    await stall(one.fault, clock.now());
+    return untilAborted(AbortSignal.any([stopping, replaced]));
+  }
   try {
     await runPasses(target, {
       ...{ clock, random, stopping, signal, replaced, isReloaded },
@@ -194,22 +211,20 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
         end(pass);
         return recorder.onPassEnd(pass, memory);
       },
-      onFatal: async (error, startedAt) => {
-        // Nothing may be written into a folder that is refused.
-        const isOwn = await requireOwnState(target, signal).then(
-          () => true,
-          () => false,
-        );
-        if (!isOwn) return;
-        watch.observer.failure(error);
-        await recorder.onPassEnd(watch.end({ startedAt, endedAt: clock.now(), nextAt: null, wanted: null }));
-      },
+      onFatal: stall,
     });
     if (!replaced.aborted) ended(null);
   } catch (error) {
     ended(error);
     throw error;
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 type ControlSocket = AsyncDisposable & {
@@ -242,7 +257,7 @@ function controlOf(watched: readonly Watched[], options: RunOptions): DaemonCont
   return {
     status: () => Promise.all(watched.map(({ recorder }) => recorder.status())),
     reconcile: async (name) => {
-      const chosen = watched.filter((one) => name === null || one.name === name);
+      const chosen = watched.filter((one) => one.fault === null && (name === null || one.name === name));
       await Promise.all(
         chosen.map(({ trigger, recorder }) => {
           const ended = recorder.nextPass();

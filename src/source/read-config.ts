@@ -44,6 +44,7 @@ export type OperatorConfig = Given<
   | "sinks"
   | "notifications"
   | "sources"
+  | "servers"
   | "targets"
   | "modelVersionWrite"
   | "writers"

@@ -219,7 +219,42 @@ describe("targets", () => {
     expect(await apart.runHere(["plan"])).toMatchObject({ code: 0 });
   });
 
+  test("name entries of `servers`, and one that names none fails alone", async () => {
+    const server = await serve();
+    const { runHere: run, write } = await operatorOf({
+      servers: [
+        { name: "Prod.eu_1", url: server.url, tokenFile: "prod.token", concurrency: 2, requestsPerSecond: 500 },
+      ],
+      targets: [
+        { name: "one", paths: ["one"], server: "Prod.eu_1" },
+        { name: "two", paths: ["two"], server: "nowhere" },
+      ],
+    });
+    await write("prod.token", server.token);
+    await write("one/a.yaml", team("ml"));
+    await write("two/a.yaml", team("ml"));
+    const planned = await run(["plan", "-o", "json"]);
+    expect(planned.code).toBe(3);
+    expect(faultsOf("targets", planned.stdout)).toEqual([]);
+    expect(JSON.parse(planned.stdout).targets).toMatchObject([
+      { target: "one", server: server.url, steps: [{ identity: "team/ml" }] },
+      { target: "two", error: { message: "target two names the server nowhere, which is no entry of `servers`" } },
+    ]);
+    expect(await run(["apply", "--target", "two", "--yes"])).toMatchObject({ code: 3, stdout: "" });
+    expect(await run(["apply", "--target", "one", "--yes"])).toMatchObject({ code: 0 });
+    expect(teams(server)).toEqual(["team/ml"]);
+    expect(JSON.parse((await run(["status", "-o", "json"])).stdout).targets).toMatchObject([
+      { target: "one", sync: "Synced" },
+      { target: "two", condition: "Stalled", reason: "Invalid" },
+    ]);
+  });
+
   test.each([
+    [
+      "credentials beside the name of a server",
+      { servers: [{ name: "s", url: "http://127.0.0.1:9" }], targets: [{ name: "a", server: "s", tokenFile: "t" }] },
+      "has tokenFile beside the name of a server",
+    ],
     ["an unknown source", { targets: [{ name: "a", source: "nowhere" }] }, "follows source nowhere"],
     ["two of one name", { targets: [{ name: "a" }, { name: "a" }] }, "two targets called a"],
     ["ssh without pinned host keys", { sources: [{ name: "a", url: "git@example.com:x.git" }] }, "without knownHosts"],

@@ -49,8 +49,8 @@ async function honouredKeys(config: ConfigFile, context: PromptContext, terminal
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
   if (!isInteractive(terminal)) throw refusal(config, context, "which only the operator may");
   // Sources and targets name credential files and the servers that the credentials are sent to.
-  if (operator.sources || operator.targets)
-    throw refusal(config, context, "and sources and targets count only outside of the source");
+  if (operator.sources || operator.servers || operator.targets)
+    throw refusal(config, context, "and sources, servers and targets count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { RequestLimit } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Meter } from "../../daemon/meter.ts";
 import { openSession } from "../../engine/session.ts";
@@ -24,6 +25,8 @@ export type ServerUse = {
   readonly operator: OperatorConfig;
   /** Measures network requests; undefined if nothing measures them. */
   readonly meter?: Meter | undefined;
+  /** What all connections to this control plane share; null for no limit. */
+  readonly limit: RequestLimit | null;
   /** Finds or starts the embedded control plane. */
   readonly embedded: () => Promise<ServerChoice>;
 };
@@ -56,6 +59,7 @@ export async function openConnection(
     build: build(),
     caches,
     concurrency: rules.concurrency,
+    limit: use.limit,
     requestTimeout: rules.requestTimeoutMs,
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
     retryWait: milliseconds(flags.retryWait) ?? 60_000,

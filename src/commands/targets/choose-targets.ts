@@ -1,6 +1,7 @@
 // src/commands/targets: the targets of the operator's configuration. See docs/pod.md#targets.
 
 import { resolve } from "node:path";
+import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
@@ -9,6 +10,7 @@ import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts"
 import type { Terminal } from "../terminal.ts";
 
 type TargetEntry = NonNullable<OperatorConfig["targets"]>[number];
+type ServerEntry = NonNullable<OperatorConfig["servers"]>[number];
 
 /** A source of the operator's configuration. */
 export type SourceChoice = Omit<RemoteOptions, "clock" | "folder"> & {
@@ -23,6 +25,10 @@ export type TargetChoice = {
   readonly source: SourceChoice | null;
   readonly paths: readonly string[] | null;
   readonly server: string | null;
+  /** What the control plane is to be spared by all targets that name its entry of `servers`; null without an entry. */
+  readonly limits: (RequestLimits & { readonly name: string }) | null;
+  /** Why the target cannot be used, while the others can; null if it can. */
+  readonly fault: HoldfastError | null;
   readonly tokenFile: string | null;
   readonly caFile: string | null;
   /** What the daemon may do; null if nothing is written out, which heals and overwrites nothing of others. */
@@ -37,10 +43,15 @@ export type TargetChoice = {
 };
 
 /** The targets of a configuration; empty if it names neither targets nor a source. */
-export function chooseTargets({ sources, targets }: OperatorConfig, terminal: Terminal): readonly TargetChoice[] {
+export function chooseTargets(
+  { sources, servers, targets }: OperatorConfig,
+  terminal: Terminal,
+): readonly TargetChoice[] {
   const known = (sources ?? []).map((entry) => sourceChoice(entry, terminal));
   requireDistinct("source", known);
-  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, terminal));
+  requireDistinct("server", servers ?? []);
+  const given = { sources: known, servers: servers ?? [] };
+  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, given, terminal));
   requireDistinct("target", chosen);
   return chosen;
 }
@@ -73,8 +84,10 @@ function sourceChoice(entry: NonNullable<OperatorConfig["sources"]>[number], { c
   };
 }
 
-function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], terminal: Terminal): TargetChoice {
-  const { name, paths, server, tokenFile, caFile, sync, interval, driftInterval, confirm } = entry;
+type Given = { readonly sources: readonly SourceChoice[]; readonly servers: readonly ServerEntry[] };
+
+function targetChoice(entry: TargetEntry, { sources, servers }: Given, terminal: Terminal): TargetChoice {
+  const { name, paths, sync, interval, driftInterval, confirm } = entry;
   const file = fileIn(terminal.cwd);
   const source = sourceOf(entry, sources);
   requireWithin(name, paths ?? [], source?.paths ?? null);
@@ -82,15 +95,55 @@ function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], term
     name,
     source,
     paths: paths ?? source?.paths ?? null,
-    server: server ?? null,
-    tokenFile: file(tokenFile),
-    caFile: file(caFile),
+    ...serverOf(entry, servers, file),
     sync: sync ?? null,
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
     publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
   };
+}
+
+type ServerPart = Pick<TargetChoice, "server" | "limits" | "fault" | "tokenFile" | "caFile">;
+
+function serverOf(
+  { name, server, tokenFile, caFile }: TargetEntry,
+  servers: readonly ServerEntry[],
+  file: ReturnType<typeof fileIn>,
+): ServerPart {
+  const own = { limits: null, fault: null, tokenFile: file(tokenFile), caFile: file(caFile) };
+  if (!server || isAddress(server)) return { server: server ?? null, ...own };
+  const extra = Object.entries({ tokenFile, caFile }).find(([, value]) => value);
+  if (extra !== undefined) {
+    throw refused(
+      `target ${name} has ${extra[0]} beside the name of a server`,
+      `write it in the entry ${server} of \`servers\``,
+    );
+  }
+  const found = servers.find((entry) => entry.name === server);
+  if (found === undefined) return { server: null, ...own, fault: unknownServer(name, server, servers) };
+  const { concurrency, requestsPerSecond } = found;
+  return {
+    server: found.url,
+    limits: { name: server, concurrency: concurrency ?? null, requestsPerSecond: requestsPerSecond ?? null },
+    fault: null,
+    tokenFile: file(found.tokenFile),
+    caFile: file(found.caFile),
+  };
+}
+
+function isAddress(server: string): boolean {
+  return /^https?:\/\//.test(server);
+}
+
+function unknownServer(name: string, server: string, servers: readonly ServerEntry[]): HoldfastError {
+  const hint =
+    servers.length === 0
+      ? "add the entry to `servers`, or write an address that starts with https://"
+      : `correct it, or add the entry; there are: ${servers.map((entry) => entry.name).join(", ")}`;
+  return new HoldfastError("invalid", `target ${name} names the server ${server}, which is no entry of \`servers\``, {
+    hint,
+  });
 }
 
 // The fetch credentials of the source are never used here, because they need no write access.

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { sourceCache } from "../../cache/source-facts-cache.ts";
+import { createRequestLimit, type RequestLimit } from "../../client/request-limit.ts";
 import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
@@ -24,7 +25,7 @@ import { rulesOf } from "./pass-rules.ts";
 import { targetState } from "./target-state.ts";
 
 /** How a command uses its target. */
-export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
+export type TargetUse = Omit<ServerUse, "operator" | "embedded" | "limit"> & {
   /** Whether the commit of `--base` is compared with the folder, or read instead of it. @default "compare" */
   readonly base?: Base["use"];
   /**
@@ -63,6 +64,8 @@ export type SharedByTargets = {
   readonly embedded: ServerUse["embedded"];
   /** The open remotes, by the name of their source. */
   readonly remotes: Map<string, RemoteWithBackoff>;
+  /** The limits of the control planes that have an entry of `servers`, by its name. */
+  readonly limits: Map<string, RequestLimit>;
   readonly resources: AsyncDisposableStack;
 };
 
@@ -80,7 +83,12 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const isRemote = remote !== null && choice !== null;
   const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal }) : null;
   const commits = newest?.commits ?? null;
-  const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
+  const server = connectOnDemand(invocation, state, {
+    ...use,
+    operator,
+    limit: limitOf(choice, shared),
+    embedded: shared.embedded,
+  });
   resources.use(server);
   return {
     name: nameOf(choice),
@@ -114,6 +122,14 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       newest?.isReleased ?? (() => false),
     ),
   };
+}
+
+function limitOf(choice: TargetChoice | null, { limits, invocation }: SharedByTargets): RequestLimit | null {
+  if (!choice?.limits) return null;
+  const { name } = choice.limits;
+  const limit = limits.get(name) ?? createRequestLimit(choice.limits, invocation.terminal.clock);
+  limits.set(name, limit);
+  return limit;
 }
 
 function holdsIn({ target }: TargetState, now: () => number): Holds {

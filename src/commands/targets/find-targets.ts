@@ -60,6 +60,11 @@ export async function findTarget(
     await opened[Symbol.asyncDispose]();
     throw new TargetNeededError(opened.targets.flatMap(({ choice }) => choice?.name ?? []));
   }
+  const fault = target.choice?.fault ?? null;
+  if (fault !== null) {
+    await opened[Symbol.asyncDispose]();
+    throw fault;
+  }
   return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
 }
 
@@ -101,6 +106,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     embedded,
     resources,
     remotes: new Map(),
+    limits: new Map(),
   };
   const targets =
     choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
@@ -134,7 +140,9 @@ function isWritable(folder: string): boolean {
 // Creates all targets, also those not selected, because no two may declare the same resource.
 function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets): readonly CommandTarget[] {
   const targets = choices.map((choice) => ({ choice, target: createTarget(choice, shared) }));
-  const claimants = targets.map(({ choice, target }) => {
+  // Without a server, nothing says which targets may not declare the same.
+  const usable = targets.filter(({ choice }) => choice.fault === null);
+  const claimants = usable.map(({ choice, target }) => {
     return [choice.name, { target, server: (choice.server ?? "").replace(/\/+$/, "") }] as const;
   });
   const claims = claimsOf(new Map(claimants), shared.invocation.terminal);

@@ -46,6 +46,7 @@ function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarg
   return {
     name,
     target,
+    fault: choice?.fault ?? null,
     source: remote?.name ?? null,
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
     server: choice?.server ?? null,

@@ -238,6 +238,35 @@ apiUrl?: (string | null)
 } | null)
 }[] | null)
 /**
+ * Control planes that targets name, with their credentials and limits
+ */
+servers?: ({
+/**
+ * What `server` of a target calls it
+ */
+name: string
+/**
+ * Address of the control plane
+ */
+url: string
+/**
+ * File that holds the bearer token for this control plane; the token of the whole configuration without this key
+ */
+tokenFile?: (string | null)
+/**
+ * Certificates to trust besides the system's, PEM
+ */
+caFile?: (string | null)
+/**
+ * Most requests in flight, of all its targets in one process; renewals of leases are sent at once
+ */
+concurrency?: (number | null)
+/**
+ * Most requests that are begun in a second, of all its targets in one process; renewals of leases are sent at once
+ */
+requestsPerSecond?: (number | null)
+}[] | null)
+/**
  * Control planes, each with the source that it follows
  */
 targets?: ({
@@ -250,7 +279,7 @@ name: string
  */
 source?: (string | null)
 /**
- * Address of the control plane; that of the whole configuration without this key
+ * Address of the control plane, or the name of an entry of `servers`; that of the whole configuration without this key
  */
 server?: (string | null)
 /**
