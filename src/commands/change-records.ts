@@ -36,7 +36,7 @@ export async function changeRecords(
 ): Promise<RecordsReport | number> {
   const { terminal } = invocation;
   const view = terminalViewOf(invocation);
-  await using target = await findTarget(invocation, { reading: false });
+  await using target = await findTarget(invocation, { reading: false, allowsRetired: mode.is === "forget" });
   const command = mode.is === "adopt" ? { ...mode, identities: mode.identities && [...mode.identities] } : mode;
   const byDaemon = await sendToDaemon<PassResult>(command, target, terminal);
   const end = byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) }));

@@ -3,6 +3,7 @@
 import type { Command, Option } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import type { FlagName, Flags, GeneralFlag } from "./flags/flags.ts";
+import type { SharedReads } from "./targets/shared-reads.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One run of a command: its arguments, its flags with values from the environment filled in, and the terminal. */
@@ -10,6 +11,8 @@ export type Invocation<Names extends FlagName = FlagName> = {
   readonly args: readonly string[];
   readonly flags: Flags<Names | GeneralFlag>;
   readonly terminal: Terminal;
+  /** What the runs over several targets share; absent where one run is all. */
+  readonly shared?: SharedReads;
   /** The flags of the command line as words, for a command that suggests another one; absent where nobody typed it. */
   readonly spelled?: ReadonlyMap<string, readonly string[]>;
 };

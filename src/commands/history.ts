@@ -16,7 +16,14 @@ import { columnsOn, writeResult } from "./terminal.ts";
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
   const { args, flags, terminal } = invocation;
   for (const identity of args) requireIdentity(identity);
-  await using opened = await findTargets({ ...invocation, args: [] }, { reading: true, unattended: true });
+  await using opened = await findTargets(
+    { ...invocation, args: [] },
+    {
+      reading: true,
+      unattended: true,
+      usesRecordedTargets: true,
+    },
+  );
   const targets = await Promise.all(
     opened.targets.map(async ({ name, state }): Promise<HistoryView> => {
       const view = await viewOf(await state.target(), {

@@ -33,7 +33,14 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   }
   const what = holdable(named);
   const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
-  await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
+  await using target = await findTarget(
+    { ...invocation, args: [] },
+    {
+      reading: true,
+      unattended: true,
+      usesRecordedTargets: true,
+    },
+  );
   if (isCommitPrefix(what) && target.source.commits === null) {
     throw new HoldfastError(
       "invalid",

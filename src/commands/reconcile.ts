@@ -1,4 +1,5 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { globMatcher } from "../core/selection/glob.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
@@ -10,7 +11,12 @@ import { columnsOn, writeResult } from "./terminal.ts";
 /** Triggers a pass of the running daemon and waits for its end. */
 export async function run(invocation: InvocationOf<typeof reconcile>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await findTargets(invocation, { reading: true, unattended: true });
+  await using opened = await findTargets(invocation, {
+    reading: true,
+    unattended: true,
+    usesRecordedTargets: true,
+  });
+  const isNamed = globMatcher(flags.target ?? "*");
   const path = flags.target === undefined ? "/reconcile" : `/reconcile?target=${encodeURIComponent(flags.target)}`;
   const reply = await askDaemon(opened.stateFolder, { method: "POST", path }, { signal: terminal.stopping });
   if (reply === null) {
@@ -18,7 +24,7 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
       hint: "start one with holdfast watch, or name its state folder with --state",
     });
   }
-  const targets = reply.targets.filter(({ target }) => flags.target === undefined || target === flags.target);
+  const targets = reply.targets.filter(({ target }) => flags.target === undefined || isNamed(target));
   const report = { targets, daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
   await writeResult(terminal, statusReport(report, shown));

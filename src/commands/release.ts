@@ -13,7 +13,14 @@ import { sendToDaemon } from "./watch/send-to-daemon.ts";
 export async function run(invocation: InvocationOf<typeof release>): Promise<number> {
   const { args, terminal } = invocation;
   const what = holdable(args[0] ?? "");
-  await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
+  await using target = await findTarget(
+    { ...invocation, args: [] },
+    {
+      reading: true,
+      unattended: true,
+      usesRecordedTargets: true,
+    },
+  );
   const byDaemon = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
   const wasHeld = byDaemon ?? (await endHold(what, target.state, terminal.clock.now()));
   if (!wasHeld && !isCommitPrefix(what))

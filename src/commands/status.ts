@@ -1,7 +1,7 @@
 import { decisionsAt, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
-import { neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
+import { neverRunStatus, retiredStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
@@ -14,8 +14,13 @@ import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await findTargets(invocation, { reading: true, unattended: true });
-  const names = opened.targets.filter(({ choice }) => choice?.sync !== "off").map(({ name }) => name);
+  await using opened = await findTargets(invocation, {
+    reading: true,
+    unattended: true,
+    usesRecordedTargets: true,
+  });
+  const isWatched = ({ choice }: CommandTarget) => choice?.sync !== "off" && !choice?.isRetired;
+  const names = opened.targets.filter(isWatched).map(({ name }) => name);
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
   const targets = await Promise.all(opened.targets.map((target) => statusOf(target, known, terminal.clock.now())));
@@ -65,7 +70,8 @@ async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now:
   const store = await state.target();
   const held = decisionsAt(await store.decisions(), now).holds.map(holdText);
   const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
-  const { fault = null } = one.choice ?? {};
+  const { fault = null, isRetired = false } = one.choice ?? {};
+  if (isRetired) return { ...stored, ...retiredStatus(name), held };
   if (fault !== null) return { ...stored, condition: "Stalled", reason: "Invalid", message: fault.message, held };
   return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held };
 }

@@ -12,6 +12,7 @@ export const runWarningCodes = [
   "no-socket",
   "no-lease",
   "unverified-plan",
+  "targets-kept",
 ] as const;
 
 /** Whether a diagnostic is a warning about a run, by its code. */

@@ -6,6 +6,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { runWarning } from "../core/run-warning.ts";
+import { globMatcher } from "../core/selection/glob.ts";
 import { createElection, type Election, type Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { Run } from "../engine/run.ts";
@@ -257,7 +258,8 @@ function controlOf(watched: readonly Watched[], options: RunOptions): DaemonCont
   return {
     status: () => Promise.all(watched.map(({ recorder }) => recorder.status())),
     reconcile: async (name) => {
-      const chosen = watched.filter((one) => one.fault === null && (name === null || one.name === name));
+      const isNamed = globMatcher(name ?? "*");
+      const chosen = watched.filter((one) => one.fault === null && isNamed(one.name));
       await Promise.all(
         chosen.map(({ trigger, recorder }) => {
           const ended = recorder.nextPass();

@@ -166,3 +166,11 @@ export function isWorthRecording(record: PassRecord, before: PassRecord | null):
 }
 
 const LEFT = ["failed", "unknown", "invalid"] as const;
+
+/** What the status of a retired target says. */
+export function retiredStatus(
+  target: string,
+): Pick<TargetStatus, "condition" | "reason" | "message" | "nextPassAt" | "oldestUnapplied"> {
+  const message = `its pattern no longer stands for it: its state is kept, and nothing is deleted; holdfast orphans --target ${target} lists what it left`;
+  return { condition: "Retired", reason: "Retired", message, nextPassAt: null, oldestUnapplied: null };
+}

@@ -17,7 +17,7 @@ import type { Limits } from "./limits.ts";
 import type { Pace } from "./pacer.ts";
 import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
-import type { RevisionFiles } from "./revision.ts";
+import { filesByPath, type RevisionFiles } from "./revision.ts";
 import { realRoot } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
 
@@ -52,6 +52,8 @@ export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitte
   readonly applied?: AppliedRef | null;
   /** The revision that was read before: of a new commit, only what differs is read. @default null */
   readonly before?: Revision | null;
+  /** Whether no file counts, because nothing declares resources of its target any longer. @default false */
+  readonly isRetired?: boolean;
   /** Whether the folder is read without a commit if git cannot read the repository or must not. @default false */
   readonly isCommitOptional?: boolean;
 };
@@ -187,8 +189,9 @@ async function readFrom<Result extends PreparedRead>(
     knownFiles,
     ...(paths ? { paths } : {}),
   };
-  const read =
-    base !== null && resolvedBase === null
+  const read = options.isRetired
+    ? { files: noFiles(root, base?.ref ?? null), base: null }
+    : base !== null && resolvedBase === null
       ? { files: await readCommitFiles({ ...place, ref: base.ref, before, isOurs: isCommitted }, pace), base: null }
       : await readFiles(place, resolvedBase, pace);
   // Checked after reading, so that a git operation that began meanwhile is noticed.
@@ -200,6 +203,10 @@ async function readFrom<Result extends PreparedRead>(
   const branch = repository === null || isCommitted || resolvedBase?.use === "instead" ? null : branchOf(repository);
   const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
   return { revision, prepared, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+}
+
+function noFiles(root: string, commit: string | null): RevisionFiles {
+  return { commit, at: 0, root, files: [], filesByPath: filesByPath([]), diagnostics: [], leftOut: new Map() };
 }
 
 // Computed once, for both the configuration and the files.

@@ -300,3 +300,93 @@ describe("targets", () => {
     expect(await run(["plan"])).toMatchObject({ code: 3, stdout: "" });
   });
 });
+
+describe("targets from a pattern", () => {
+  const workspaceIn = (cluster: string) => `type: team\nname: ${cluster}-team\nmembers: [ada@example.com]\n`;
+  const clusters = (...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [`clusters/${name}/a.yaml`, workspaceIn(name)]));
+
+  test("follow the folders of a commit, on two control planes", async () => {
+    const servers = [await serve(), await serve()] as const;
+    const upstream = await upstreamOf(clusters("eu", "us"));
+    const { runHere: run, write } = await operatorOf({
+      sources: [{ name: "platform", url: upstream.folder }],
+      servers: servers.map(({ url }, at) => ({ name: ["eu", "us"][at], url, tokenFile: `${at}.token` })),
+      targets: [{ name: "c-{dir}", each: "clusters/*", server: "{dir}" }],
+    });
+    for (const [at, { token }] of servers.entries()) await write(`${at}.token`, token);
+    const planned = JSON.parse((await run(["plan", "-o", "json"])).stdout);
+    expect(planned.targets).toMatchObject([
+      { target: "c-eu", server: servers[0].url, steps: [{ identity: "team/eu-team" }] },
+      { target: "c-us", server: servers[1].url, steps: [{ identity: "team/us-team" }] },
+    ]);
+    const several = await run(["apply", "--target", "c-*", "--yes"]);
+    expect(several).toMatchObject({ code: 3, stdout: "" });
+    expect(several.stderr.replace(/\s+/g, " ")).toContain("--target c-* names them all");
+    for (const target of ["c-eu", "c-us"])
+      expect(await run(["apply", "--target", target, "--yes"])).toMatchObject({ code: 0 });
+    expect(servers.map(teams)).toEqual([["team/eu-team"], ["team/us-team"]]);
+    await upstream.commit(clusters("nowhere"));
+    const alone = await run(["plan", "-o", "json", "--target", "*e*"]);
+    expect(alone.code).toBe(3);
+    expect(JSON.parse(alone.stdout).targets).toMatchObject([
+      { target: "c-eu", steps: [] },
+      { target: "c-nowhere", error: { message: expect.stringContaining("names the server nowhere") } },
+    ]);
+  });
+
+  test("are retired when their folder goes: kept and listed, and their resources may move", async () => {
+    const server = await serve(["--documented-only"]);
+    const upstream = await upstreamOf(clusters("a", "b"));
+    const { runHere: run } = await operatorOf(
+      { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "clusters/*" }] },
+      server,
+    );
+    for (const target of ["a", "b"])
+      expect(await run(["apply", "--target", target, "--yes"])).toMatchObject({ code: 0 });
+    await upstream.git("mv", "clusters/b/a.yaml", "clusters/a/b.yaml");
+    await upstream.commit({});
+    expect(JSON.parse((await run(["plan", "-o", "json"])).stdout)).toMatchObject({ steps: expect.anything() });
+    expect(await run(["apply", "--target", "a", "--yes"])).toMatchObject({ code: 0 });
+    const status = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
+    expect(status).toMatchObject([
+      { target: "a", sync: "Synced" },
+      { target: "b", condition: "Retired", reason: "Retired" },
+    ]);
+    expect(await run(["apply", "--target", "b", "--yes"])).toMatchObject({ code: 3 });
+    const moved = await run(["orphans", "--target", "b", "-o", "json"]);
+    expect(JSON.parse(moved.stdout).orphans).toEqual([]);
+    await upstream.remove("clusters/a/b.yaml");
+    const left = await run(["orphans", "--target", "b", "-o", "json"]);
+    expect(JSON.parse(left.stdout).orphans).toMatchObject([{ identity: "team/b-team" }]);
+    // It comes back, and continues with its state.
+    await upstream.commit(clusters("b"));
+    expect(JSON.parse((await run(["plan", "--target", "b", "-o", "json"])).stdout)).toMatchObject({
+      summary: { create: 0, update: 0, keep: 1 },
+    });
+  });
+
+  test("are those of a list, whose faults have their place, and an emptied one is refused", async () => {
+    const { runHere: run, write } = await operatorOf(
+      { targets: [{ name: "env-{name}", each: { file: "environments.yaml" }, paths: ["env/{name}"] }] },
+      await serve(),
+    );
+    await write("environments.yaml", "- name: one\n- name: two\n");
+    for (const name of ["one", "two"]) await write(`env/${name}/a.yaml`, workspaceIn(name));
+    expect(JSON.parse((await run(["validate", "-o", "json"])).stdout).targets).toMatchObject([
+      { target: "env-one", summary: { errors: 0 } },
+      { target: "env-two", summary: { errors: 0 } },
+    ]);
+    expect(await run(["apply", "--target", "env-one", "--yes"])).toMatchObject({ code: 0 });
+    await write("environments.yaml", "- name: one\n- name: ../two\n");
+    const refused = await run(["plan", "-o", "json"]);
+    expect(refused.code).toBe(3);
+    expect(JSON.parse(refused.stdout).diagnostics).toMatchObject([{ file: "environments.yaml", line: 2, column: 3 }]);
+    expect(JSON.parse((await run(["status", "-o", "json"])).stdout).targets).toMatchObject([
+      { target: "env-one" },
+      { target: "env-two" },
+    ]);
+    await write("environments.yaml", "[]\n");
+    expect(await run(["plan"])).toMatchObject({ code: 5 });
+  });
+});

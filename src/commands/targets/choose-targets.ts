@@ -8,8 +8,8 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { Terminal } from "../terminal.ts";
+import type { TargetEntry } from "./expand-pattern.ts";
 
-type TargetEntry = NonNullable<OperatorConfig["targets"]>[number];
 type ServerEntry = NonNullable<OperatorConfig["servers"]>[number];
 
 /** A source of the operator's configuration. */
@@ -40,20 +40,50 @@ export type TargetChoice = {
   readonly confirm: boolean;
   /** Where the ref of the last applied commit is pushed; null if it is not published. */
   readonly publish: RemoteAccess | null;
+  /** Whether its pattern no longer stands for it, so that it has no pass and its state is kept. */
+  readonly isRetired: boolean;
 };
 
-/** The targets of a configuration; empty if it names neither targets nor a source. */
-export function chooseTargets(
-  { sources, servers, targets }: OperatorConfig,
-  terminal: Terminal,
-): readonly TargetChoice[] {
+/** What the targets of a configuration are chosen from. */
+export type ChosenSources = {
+  readonly sources: readonly SourceChoice[];
+  readonly servers: readonly ServerEntry[];
+  /** The entries of targets, patterns not expanded; empty if the configuration names neither targets nor a source. */
+  readonly entries: readonly TargetEntry[];
+};
+
+/** The sources, servers and entries of targets of a configuration. */
+export function chooseSources({ sources, servers, targets }: OperatorConfig, terminal: Terminal): ChosenSources {
   const known = (sources ?? []).map((entry) => sourceChoice(entry, terminal));
   requireDistinct("source", known);
   requireDistinct("server", servers ?? []);
-  const given = { sources: known, servers: servers ?? [] };
-  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, given, terminal));
-  requireDistinct("target", chosen);
-  return chosen;
+  const entries = entriesOf(known, targets ?? []);
+  requireDistinct("target", entries);
+  return { sources: known, servers: servers ?? [], entries };
+}
+
+/** The target of an entry without a pattern. */
+export function chooseTarget(
+  entry: TargetEntry,
+  { sources, servers }: ChosenSources,
+  terminal: Terminal,
+): TargetChoice {
+  const { name, paths, sync, interval, driftInterval, confirm } = entry;
+  const file = fileIn(terminal.cwd);
+  const source = sourceOf(entry, sources);
+  requireWithin(name, paths ?? [], source?.paths ?? null);
+  return {
+    name,
+    source,
+    paths: paths ?? source?.paths ?? null,
+    ...serverOf(entry, servers, file),
+    sync: sync ?? null,
+    interval: interval ?? null,
+    driftInterval: driftInterval ?? null,
+    confirm: confirm ?? false,
+    publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
+    isRetired: false,
+  };
 }
 
 // A single source needs no target entry.
@@ -81,26 +111,6 @@ function sourceChoice(entry: NonNullable<OperatorConfig["sources"]>[number], { c
     knownHosts: file(knownHosts),
     webhookSecretFile: file(webhookSecretFile),
     env,
-  };
-}
-
-type Given = { readonly sources: readonly SourceChoice[]; readonly servers: readonly ServerEntry[] };
-
-function targetChoice(entry: TargetEntry, { sources, servers }: Given, terminal: Terminal): TargetChoice {
-  const { name, paths, sync, interval, driftInterval, confirm } = entry;
-  const file = fileIn(terminal.cwd);
-  const source = sourceOf(entry, sources);
-  requireWithin(name, paths ?? [], source?.paths ?? null);
-  return {
-    name,
-    source,
-    paths: paths ?? source?.paths ?? null,
-    ...serverOf(entry, servers, file),
-    sync: sync ?? null,
-    interval: interval ?? null,
-    driftInterval: driftInterval ?? null,
-    confirm: confirm ?? false,
-    publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
   };
 }
 
@@ -185,7 +195,8 @@ function tokenIn(env: Terminal["env"], use: "SOURCE" | "PUBLISH", name: string):
   return env[`HOLDFAST_${use}_TOKEN_${name.toUpperCase().replaceAll("-", "_")}`] || null;
 }
 
-function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[]): SourceChoice | null {
+/** The source that an entry follows; null for the local folder. */
+export function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[]): SourceChoice | null {
   const [only, other] = sources;
   if (!source) {
     if (other === undefined) return only ?? null;

@@ -35,6 +35,12 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded" | "limit"> & {
   readonly reportsConfig?: boolean;
   /** The operator's configuration file as it was when the targets were opened; passes use it without reading it again. */
   readonly operatorFile?: ConfigFile | undefined;
+  /** Whether passes follow, each of which asks the sources for their newest commit. @default false */
+  readonly follows?: boolean;
+  /** Whether the targets are those of the last command that wrote, where that is known. @default false */
+  readonly usesRecordedTargets?: boolean;
+  /** Whether the command is for retired targets too. @default false */
+  readonly allowsRetired?: boolean;
   /** Whether the command does not need the commit, so that it works without git. @default false */
   readonly isCommitOptional?: boolean;
 };
@@ -108,6 +114,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       ignore: plansOf(invocation),
       warnings: terminal.warnings.all,
       accept: acceptor(config, use, { isCommitted: remote !== null }),
+      isRetired: choice?.isRetired ?? false,
     },
     sourceCache: state.caches ? sourceCache(named, state, terminal.clock) : null,
     server,
@@ -119,7 +126,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
         writers: flags.writers ?? operator.writers ?? [],
         heals: choice?.sync === "heal",
       }),
-      newest?.isReleased ?? (() => false),
+      choice?.isRetired ? () => true : (newest?.isReleased ?? (() => false)),
     ),
   };
 }
@@ -236,14 +243,37 @@ function heldCommit(source: string, commit: string, hold: Hold): SourceError {
   );
 }
 
-function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): RemoteWithBackoff {
+/** The remote of a source, opened once. */
+export function remoteOf(
+  source: SourceChoice,
+  { remotes, stateFolder, invocation, use }: SharedByTargets,
+): RemoteWithBackoff {
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
   const { clock } = invocation.terminal;
   const remote = createRemote({ ...source, clock, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  const paced = withBackoff(sayCommits(measured(remote, use.meter, invocation.terminal), invocation.terminal), clock);
+  const followed = withBackoff(
+    sayCommits(measured(remote, use.meter, invocation.terminal), invocation.terminal),
+    clock,
+  );
+  const paced = use.follows ? followed : fetchedOnce(followed);
   remotes.set(source.name, paced);
   return paced;
+}
+
+// A command looks at one revision of each source, however many of its targets follow it.
+function fetchedOnce(remote: RemoteWithBackoff): RemoteWithBackoff {
+  let fetched: ReturnType<Remote["fetch"]> | null = null;
+  return {
+    ...remote,
+    fetch: (stop) => {
+      fetched ??= remote.fetch(stop).catch((error: unknown) => {
+        fetched = null;
+        throw error;
+      });
+      return fetched;
+    },
+  };
 }
 
 function measured(remote: Remote, meter: TargetUse["meter"], { clock }: Invocation["terminal"]): Remote {

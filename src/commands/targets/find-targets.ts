@@ -1,13 +1,18 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Secret } from "../../contract/secret.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { runWarning } from "../../core/run-warning.ts";
+import { globMatcher } from "../../core/selection/glob.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import { hasSources, type OperatorConfig } from "../../source/read-config.ts";
+import { type EachOf, type PatternRead, readPattern } from "../../source/read-pattern.ts";
 import { readSourceConfig } from "../../source/read-source-config.ts";
+import type { RemoteWithBackoff } from "../../source/remote/with-backoff.ts";
 import { contentAround, findSource, realRoot, sourceReason } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
@@ -16,15 +21,19 @@ import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
-import { chooseTargets, type TargetChoice } from "./choose-targets.ts";
-import { claimsOf } from "./claims.ts";
+import { type ChosenSources, chooseSources, chooseTarget, sourceOf, type TargetChoice } from "./choose-targets.ts";
+import { createClaims } from "./claims.ts";
 import {
   type CommandTarget,
   createTarget,
+  remoteOf,
   requireValidConfig,
   type SharedByTargets,
   type TargetUse,
 } from "./create-target.ts";
+import { isPattern, type TargetEntry } from "./expand-pattern.ts";
+import { type Expanded, expandTargets } from "./expand-targets.ts";
+import { patternKey, readExpansion, writeExpansion } from "./expansion-record.ts";
 
 /** The targets of a command. */
 export type FoundTargets = AsyncDisposable & {
@@ -41,12 +50,24 @@ export type FoundTargets = AsyncDisposable & {
 export class TargetNeededError extends HoldfastError {
   readonly names: readonly string[];
 
-  constructor(names: readonly string[]) {
-    super("invalid", `there are ${names.length} targets, and none is named`, {
-      hint: `name one with --target: ${names.join(", ")}`,
-    });
+  constructor(names: readonly string[], named?: string) {
+    const why = named === undefined ? "and none is named" : `and --target ${named} names them all`;
+    super("invalid", `there are ${names.length} targets, ${why}`, { hint: `name one with --target: ${listed(names)}` });
     this.names = names;
   }
+}
+
+const MAX_LISTED = 20;
+
+function listed(names: readonly string[]): string {
+  const left = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(", ") + (left > 0 ? ` and ${left} more` : "");
+}
+
+function retiredTarget(name: string): HoldfastError {
+  return new HoldfastError("invalid", `target ${name} is retired: its pattern no longer stands for it`, {
+    hint: `its state is kept, and it continues once it is back; holdfast orphans --target ${name} lists what it left`,
+  });
 }
 
 /** Finds the one target of a command; the first pass that needs them connects its server and opens its state. */
@@ -55,15 +76,20 @@ export async function findTarget(
   use: TargetUse,
 ): Promise<CommandTarget & AsyncDisposable & { readonly stateFolder: string }> {
   const opened = await findTargets(invocation, use);
-  const [target, other] = opened.targets;
+  // Retired targets count only where one is named.
+  const active = opened.targets.filter(({ choice }) => !choice?.isRetired);
+  const [target, other] = active.length === 0 ? opened.targets : active;
+  const fault = target?.choice?.fault ?? null;
   if (target === undefined || other !== undefined) {
     await opened[Symbol.asyncDispose]();
-    throw new TargetNeededError(opened.targets.flatMap(({ choice }) => choice?.name ?? []));
+    throw new TargetNeededError(
+      active.flatMap(({ choice }) => choice?.name ?? []),
+      invocation.flags.target,
+    );
   }
-  const fault = target.choice?.fault ?? null;
-  if (fault !== null) {
+  if (fault !== null || (target.choice?.isRetired && !use.allowsRetired)) {
     await opened[Symbol.asyncDispose]();
-    throw fault;
+    throw fault ?? retiredTarget(target.name);
   }
   return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
 }
@@ -88,10 +114,9 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const content = contentAround({ root, isFetched: config.files.some(hasSources) });
   const stateFolder = realPathOutside(content, state);
   keepTemporaryFilesIn(stateFolder);
-  const choices = chooseTargets(operator, terminal);
-  const chosen = namedIn(choices, flags.target);
+  const chosen = chooseSources(operator, terminal);
   // Each pass checks only the state folder of its target; this checks the parent folder of them all.
-  if (choices.length > 0) await requireStateFolder(stateFolder, { content, isTracked: isTrackedFolder, signal });
+  if (chosen.entries.length > 0) await requireStateFolder(stateFolder, { content, isTracked: isTrackedFolder, signal });
   const resources = new AsyncDisposableStack();
   const embedded = embeddedFinder(invocation, stateFolder, resources);
   const shared = {
@@ -105,11 +130,17 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     database,
     embedded,
     resources,
-    remotes: new Map(),
+    remotes: invocation.shared?.remotes ?? new Map<string, RemoteWithBackoff>(),
     limits: new Map(),
   };
-  const targets =
-    choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
+  if (chosen.entries.length === 0) {
+    const targets = [createTarget(null, shared)];
+    return { targets, operator, stateFolder, database, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  }
+  const expanded = await expandedOf(chosen, shared);
+  const choices = choicesOf(expanded, chosen, shared);
+  const selected = namedIn(choices, flags.target);
+  const targets = createTargets(choices, shared).filter(isOneOf(selected));
   return { targets, operator, stateFolder, database, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
@@ -141,23 +172,83 @@ function isWritable(folder: string): boolean {
 function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets): readonly CommandTarget[] {
   const targets = choices.map((choice) => ({ choice, target: createTarget(choice, shared) }));
   // Without a server, nothing says which targets may not declare the same.
-  const usable = targets.filter(({ choice }) => choice.fault === null);
+  const usable = targets.filter(({ choice }) => choice.fault === null && !choice.isRetired);
   const claimants = usable.map(({ choice, target }) => {
-    return [choice.name, { target, server: (choice.server ?? "").replace(/\/+$/, "") }] as const;
+    return [choice.name, { target, server: addressOf(choice) }] as const;
   });
-  const claims = claimsOf(new Map(claimants), shared.invocation.terminal);
-  return targets.map(({ choice, target }) => ({ ...target, ...claims(choice.name) }));
+  const { shared: reads, terminal } = shared.invocation;
+  const claims = reads?.claims ?? createClaims(terminal);
+  if (reads !== undefined) reads.claims = claims;
+  claims.setClaimants(new Map(claimants));
+  return targets.map(({ choice, target }) => ({ ...target, ...claims.of(choice.name, addressOf(choice)) }));
+}
+
+function addressOf({ server }: TargetChoice): string {
+  return (server ?? "").replace(/\/+$/, "");
 }
 
 function isOneOf(choices: readonly TargetChoice[]): (target: CommandTarget) => boolean {
-  return ({ choice }) => choices.some(({ name }) => name === choice?.name);
+  const names = new Set(choices.map(({ name }) => name));
+  return ({ choice }) => choice !== null && names.has(choice.name);
+}
+
+async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
+  const { shared: reads } = shared.invocation;
+  const expanded = reads?.expanded ?? (await readExpanded(chosen, shared));
+  if (reads !== undefined) reads.expanded = expanded;
+  return expanded;
+}
+
+async function readExpanded({ sources, entries }: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
+  const { root, stateFolder, database, use, invocation } = shared;
+  const { flags, terminal } = invocation;
+  const pace = { clock: terminal.clock, signal: terminal.stopping };
+  if (!entries.some(isPattern)) return { entries, retired: [], kept: null, record: [] };
+  const recorded = readExpansion(stateFolder);
+  const read = async (entry: TargetEntry, each: EachOf): Promise<PatternRead> => {
+    const source = sourceOf(entry, sources);
+    if (source === null) return readPattern(each, { is: "folder", root }, pace);
+    const known = recorded.find(({ key }) => key === patternKey(entry));
+    // No remote is asked for what the last command that wrote has found.
+    if (use.usesRecordedTargets && known !== undefined) return { items: known.items, diagnostics: [] };
+    const remote = remoteOf(source, shared);
+    const { commit } = await remote.fetch(pace);
+    return readPattern(each, { is: "commit", repository: remote.repository, commit }, pace);
+  };
+  const hasState = (name: string): boolean => database !== null || existsSync(join(stateFolder, "targets", name));
+  const keepsLast = (use.follows ?? false) || (use.usesRecordedTargets ?? false);
+  const expanded = await expandTargets(entries, {
+    read,
+    recorded,
+    keepsLast,
+    allowShrink: flags.allowShrink ?? false,
+    hasState,
+  });
+  if (!use.reading) await writeExpansion(stateFolder, expanded.record);
+  if (expanded.kept !== null) terminal.warnings.add(keptWarning(expanded.kept));
+  return expanded;
+}
+
+function keptWarning({ message, hint }: HoldfastError): Diagnostic {
+  return runWarning("targets-kept", `${message}: the targets stay as they were`, hint);
+}
+
+function choicesOf(
+  expanded: Expanded,
+  chosen: ChosenSources,
+  { invocation }: SharedByTargets,
+): readonly TargetChoice[] {
+  const choiceOf = (entry: TargetEntry): TargetChoice => chooseTarget(entry, chosen, invocation.terminal);
+  const retired = expanded.retired.map((entry) => ({ ...choiceOf(entry), isRetired: true }));
+  return [...expanded.entries.map(choiceOf), ...retired];
 }
 
 function namedIn(choices: readonly TargetChoice[], name: string | undefined): readonly TargetChoice[] {
   if (name === undefined) return choices;
-  const found = choices.filter((choice) => choice.name === name);
+  const isNamed = globMatcher(name);
+  const found = choices.filter((choice) => isNamed(choice.name));
   if (found.length > 0) return found;
-  const names = choices.map((choice) => choice.name).join(", ");
+  const names = listed(choices.map((choice) => choice.name));
   throw new HoldfastError("invalid", `there is no target ${name}`, {
     hint: names === "" ? "targets are declared in the operator's configuration (--config)" : `there are: ${names}`,
   });

@@ -17,7 +17,8 @@ type Run = (invocation: Invocation) => Promise<number>;
 
 /** Runs a read-only command on the named target, or on every target in turn if none is named. */
 export function onEachTarget(run: Run): Run {
-  return async (invocation) => {
+  return async (given) => {
+    const invocation = { ...given, shared: { remotes: new Map() } };
     try {
       return await run(invocation);
     } catch (error) {

@@ -64,11 +64,11 @@ export async function openWatch(
 ): Promise<OpenWatch> {
   const { terminal } = invocation;
   // One bad manifest does not stop the others.
-  const use = { reading: false, unattended: true, operatorFile: operatorFile.config, meter } as const;
+  const use = { reading: false, unattended: true, follows: true, operatorFile: operatorFile.config, meter } as const;
   const unattended = { ...invocation, flags: { ...invocation.flags, partial: true } };
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await findTargets(unattended, use));
-  const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
+  const active = opened.targets.filter(({ choice }) => choice?.sync !== "off" && !choice?.isRetired);
   if (active.length === 0) throw nothingToDo();
   for (const target of active) requireLastingState(target);
   const daemon = resources.use(

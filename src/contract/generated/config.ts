@@ -275,11 +275,20 @@ targets?: ({
  */
 name: string
 /**
+ * Stands for one target for each folder of the source that a glob finds, or for each item of a YAML list in the source. `name`, `paths` and `server` then have placeholders: {dir} for the last segment of the folder, {item} for a text of the list, {KEY} for a key of an object of the list
+ */
+each?: (string | {
+/**
+ * YAML list of texts or of objects of texts, relative to the root of the source
+ */
+file: string
+} | null)
+/**
  * Name of the source that it follows; the only one without this key, and the local folder where there are no sources
  */
 source?: (string | null)
 /**
- * Address of the control plane, or the name of an entry of `servers`; that of the whole configuration without this key
+ * Address of the control plane, or the name of an entry of `servers`, with placeholders where there is `each`; that of the whole configuration without this key
  */
 server?: (string | null)
 /**
@@ -291,7 +300,7 @@ tokenFile?: (string | null)
  */
 caFile?: (string | null)
 /**
- * Folders and files that this target reads; they lie within those of its source
+ * Folders and files that this target reads, with placeholders where there is `each`; they lie within those of its source
  */
 paths?: (string[] | null)
 /**

@@ -30,8 +30,11 @@ export type TargetStatus = {
   readonly target: string;
   readonly source: string | null;
   readonly sync: "Synced" | "OutOfSync" | "Unknown";
-  /** `Held`: a person's hold is the only reason why it is not `Ready`. */
-  readonly condition: "Ready" | "Reconciling" | "Held" | "Stalled";
+  /**
+   * `Held`: a person's hold is the only reason why it is not `Ready`. `Retired`: its pattern no longer stands for it, and its
+   * state is kept.
+   */
+  readonly condition: "Ready" | "Reconciling" | "Held" | "Stalled" | "Retired";
   readonly reason: string | null;
   readonly message: string | null;
   /** The invalid manifests, which passes leave out. */

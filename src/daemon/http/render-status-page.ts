@@ -98,6 +98,7 @@ const tones: { readonly [word: string]: Tone } = {
   Unknown: "warn",
   incomplete: "bad",
   kept: "warn",
+  Retired: "quiet",
   blocked: "warn",
   skipped: "warn",
   "to-create": "warn",
