@@ -14,7 +14,7 @@ import { logOf, streamFor, tellFailure } from "./output/log-stream.ts";
 import { writeWarning } from "./watch/event-reporter.ts";
 import { openWatchServer } from "./watch/http-server.ts";
 import { createWatchNotifier } from "./watch/notifier.ts";
-import { type OpenWatch, openWatch, runWatch } from "./watch/run-watch.ts";
+import { type OpenWatch, openWatch, runWatch, type WatchContext } from "./watch/run-watch.ts";
 
 /** Keeps live equal to the manifests until it is stopped, and reloads a changed configuration. */
 export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {
@@ -23,7 +23,8 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   if (stdoutFormat(invocation.flags.output) === "json") terminal.warnings.follow(writeWarning(terminal));
   await using http = await openWatchServer(invocation);
   await using notifier = createWatchNotifier({ ...terminal, meter: http.meter });
-  const open = (operatorFile: OperatorFile): Promise<OpenWatch> => openWatch(invocation, operatorFile, http.meter);
+  const context: WatchContext = { invocation, http, notifier };
+  const open = (operatorFile: OperatorFile): Promise<OpenWatch> => openWatch(context, operatorFile);
   let current = await open(await readOperatorFile(invocation));
   await logStart(invocation, current);
   logStopRequest(terminal, logOf(terminal.stderr));
@@ -33,7 +34,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   let earlier: OpenWatch | null = null;
   try {
     while (!stopping.aborted) {
-      const end = await runWatch(current, { invocation, http, notifier, isReloaded });
+      const end = await runWatch(current, context, isReloaded);
       await current[Symbol.asyncDispose]();
       if (end.is === "stopped") break;
       if (end.is === "failed" && (earlier === null || current.daemon.hasWorked())) throw end.error;

@@ -1,4 +1,3 @@
-import type PQueue from "p-queue";
 import { HoldfastError } from "../core/errors.ts";
 import { decisionsAt, type Hold, withHold, withoutHold } from "../core/holds.ts";
 import type { PassResult } from "../core/report/events.ts";
@@ -8,15 +7,14 @@ import type { Run } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import type { TargetState } from "../state/state.ts";
 import type { DaemonCommand } from "./control-socket.ts";
-import type { Trigger } from "./loop.ts";
+import type { PassQueue } from "./pass-queue.ts";
 
-/** A target that a daemon watches, with the objects that drive its passes. */
+/** A target that a daemon watches, with what orders its passes. */
 export type WatchedTarget = {
+  readonly name: string;
   readonly target: Target;
-  readonly trigger: Trigger;
   readonly leader: Leader;
-  /** Runs one pass or command at a time. */
-  readonly passQueue: PQueue;
+  readonly queue: PassQueue;
 };
 
 /** Runs a command on a target of the daemon, between two of its passes; a pass follows. */
@@ -25,16 +23,16 @@ export async function carryOut(
   watched: WatchedTarget,
   run: Omit<Run, "emit">,
 ): Promise<unknown> {
-  const { target, trigger } = watched;
+  const { target } = watched;
   requireLeader(watched);
   switch (command.is) {
     case "hold":
       await addHold(command.hold, target.state, run.clock.now());
-      trigger.fire("request");
+      request(watched);
       return true;
     case "release": {
       const wasHeld = await endHold(command.what, target.state, run.clock.now());
-      trigger.fire("request");
+      request(watched);
       return wasHeld;
     }
     case "adopt": {
@@ -79,16 +77,16 @@ function requireLeader({ leader }: WatchedTarget): void {
   });
 }
 
-async function passOf(
-  mode: Mode,
-  { target, trigger, passQueue }: WatchedTarget,
-  run: Omit<Run, "emit">,
-): Promise<PassResult> {
-  // The trigger ends a pass that waits for rollouts, so that the command runs soon.
-  trigger.fire("request");
-  return passQueue.add(async () => {
-    const end = await reconcile(target, mode, { ...run, emit: () => undefined });
-    trigger.fire("request");
+async function passOf(mode: Mode, watched: WatchedTarget, run: Omit<Run, "emit">): Promise<PassResult> {
+  // What is asked for ends a pass that waits for rollouts, so that the command runs soon.
+  request(watched);
+  return watched.queue.between(watched.name, async () => {
+    const end = await reconcile(watched.target, mode, { ...run, emit: () => undefined });
+    request(watched);
     return end;
   });
+}
+
+function request({ name, queue }: WatchedTarget): void {
+  queue.enqueue({ target: name, scope: "all", cause: "request" });
 }

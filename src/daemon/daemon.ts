@@ -1,6 +1,5 @@
 // src/daemon: the passes over targets, again and again. See docs/pod.md#the-daemon.
 
-import PQueue from "p-queue";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -9,12 +8,12 @@ import { runWarning } from "../core/run-warning.ts";
 import { globMatcher } from "../core/selection/glob.ts";
 import { createElection, type Election, type Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
-import type { Run } from "../engine/run.ts";
+import type { Run, Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import { carryOut, type WatchedTarget } from "./carry-out.ts";
 import { type DaemonControl, serveControl } from "./control-socket.ts";
-import { createTrigger, type PassCause } from "./loop.ts";
 import { observers, type PassObserver } from "./pass-observer.ts";
+import type { PassCause, PassQueue } from "./pass-queue.ts";
 import { createPassRecorder, type PassRecorder, type RecorderOptions } from "./pass-recorder.ts";
 import { createPassWatch } from "./pass-watch.ts";
 import { type PassSchedule, runPasses, type Succession } from "./run-passes.ts";
@@ -33,12 +32,20 @@ export type DaemonTarget = PassSchedule & {
   readonly server: string | null;
 };
 
-/** The inputs of a daemon. */
-export type DaemonOptions = Omit<Run, "emit"> & {
+/** What a daemon is made of. */
+export type DaemonParts = {
   readonly targets: readonly DaemonTarget[];
-  readonly stateFolder: string;
-  /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
-  readonly onApplied: (target: string, waitedMs: number) => void;
+  /** The state of all targets. Its folder has the control socket. */
+  readonly state: { readonly folder: string };
+  readonly queue: PassQueue;
+  readonly observers: DaemonObservers;
+};
+
+/** Those who are told what a daemon does; they steer nothing. */
+export type DaemonObservers = {
+  /** The observers of a target's passes, from the beginning of a run. */
+  readonly of: (target: string) => readonly PassObserver[];
+  /** Called for what is no failure of a pass. */
   readonly onWarning: (warning: Diagnostic) => void;
 };
 
@@ -67,7 +74,6 @@ export type DaemonView = {
 
 /** One run of a daemon. */
 export type DaemonRun = Succession & {
-  readonly observe: (target: string) => PassObserver;
   /** Called when one of several targets fails for good. */
   readonly onTargetFailed: (error: HoldfastError) => void;
 };
@@ -75,48 +81,41 @@ export type DaemonRun = Succession & {
 type Watched = WatchedTarget & DaemonTarget & { readonly election: Election; readonly recorder: PassRecorder };
 
 /** Creates a daemon; nothing runs yet. */
-export function createDaemon(options: DaemonOptions): Daemon {
+export function createDaemon({ targets, state, queue, observers }: DaemonParts, run: Omit<Run, "emit">): Daemon {
   const resources = new AsyncDisposableStack();
-  const electionOf = electionsFor(options, resources);
-  const watched = options.targets.map((one): Watched => {
+  const electionOf = electionsFor(targets, run, resources);
+  const watched = targets.map((one): Watched => {
     const election = electionOf(one);
     const leader = election.leader(() => {});
-    const trigger = createTrigger(one.name);
-    return {
-      ...one,
-      trigger,
-      election,
-      leader,
-      recorder: recorderOf(one, leader, options),
-      passQueue: new PQueue({ concurrency: 1 }),
-    };
+    return { ...one, queue, election, leader, recorder: recorderOf(one, leader, run) };
   });
   const fire = (cause: PassCause): void => {
-    for (const { trigger } of watched) trigger.fire(cause);
+    for (const { name } of watched) queue.enqueue({ target: name, scope: "all", cause });
   };
   let hasWorked = false;
   const onWorked = (): void => {
     hasWorked = true;
   };
   return {
-    targets: watched.map(({ name, source, recorder, leader, trigger }) => ({
+    targets: watched.map(({ name, source, recorder, leader }) => ({
       name,
       source,
       status: recorder.status,
       latest: recorder.latest,
       hasLease: leader.hasLease,
-      fireForChanges: trigger.fireForChanges,
+      fireForChanges: (cause) => queue.enqueue({ target: name, scope: "changes", cause }),
     })),
     fire,
     hasWorked: () => hasWorked,
-    run: (run) => runAll(watched, { ...options, ...run, fire, onWorked }),
+    run: (one) => runAll(watched, { ...run, ...one, state, observers, fire, onWorked }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 
 // Targets of one control plane share a lease, because separate leases could exclude each other.
 function electionsFor(
-  { targets, clock }: DaemonOptions,
+  targets: readonly DaemonTarget[],
+  { clock }: Stoppable,
   resources: AsyncDisposableStack,
 ): (target: DaemonTarget) => Election {
   const groups = Map.groupBy(targets, serverOf);
@@ -135,7 +134,7 @@ function serverOf({ server }: DaemonTarget): string {
 function recorderOf(
   { name, source, target, between }: DaemonTarget,
   { standsBy }: Leader,
-  { clock, onApplied }: DaemonOptions,
+  { clock }: Stoppable,
 ): PassRecorder {
   return createPassRecorder({
     target: name,
@@ -143,12 +142,13 @@ function recorderOf(
     state: target.state,
     now: clock.now,
     standsBy,
-    onApplied: (waitedMs) => onApplied(name, waitedMs),
     between,
   });
 }
 
-type RunOptions = DaemonOptions & DaemonRun & Pick<Daemon, "fire"> & { readonly onWorked: () => void };
+type RunOptions = Omit<Run, "emit"> &
+  Omit<DaemonParts, "targets" | "queue"> &
+  DaemonRun & { readonly fire: (cause: PassCause) => void; readonly onWorked: () => void };
 
 async function runAll(watched: readonly Watched[], options: RunOptions): Promise<void> {
   await using control = controlOn(watched, options);
@@ -176,12 +176,12 @@ async function runAll(watched: readonly Watched[], options: RunOptions): Promise
 async function runTarget(one: Watched, options: RunOptions, control: ControlSocket): Promise<void> {
   const watch = createPassWatch();
   const { clock, random, stopping, signal, replaced, isReloaded, onWorked } = options;
-  const { begin, emit, failure, end, ended } = observers([
+  const { begin, emit, failure, end, applied, ended } = observers([
     watch.observer,
-    options.observe(one.name),
+    ...options.observers.of(one.name),
     one.recorder.observer,
   ]);
-  const { target, trigger, election, passQueue, sync, intervalMs, driftIntervalMs, recorder } = one;
+  const { name, target, queue, election, sync, intervalMs, driftIntervalMs, recorder } = one;
   const stall = async (error: unknown, startedAt: number): Promise<void> => {
     // Nothing may be written into a folder that is refused.
     const isOwn = await requireOwnState(target, signal).then(
@@ -200,17 +200,18 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
   try {
     await runPasses(target, {
       ...{ clock, random, stopping, signal, replaced, isReloaded },
-      ...{ trigger, election, passQueue, sync, intervalMs, driftIntervalMs },
+      ...{ name, queue, election, sync, intervalMs, driftIntervalMs },
       emit,
       onWorked,
       // The daemon that served the socket before has ended.
       onTakeover: () => void control.open(),
       onPassBegin: begin,
       onFailure: failure,
-      onPassEnd: (times, memory) => {
+      onPassEnd: async (times, memory) => {
         const pass = watch.end(times);
         end(pass);
-        return recorder.onPassEnd(pass, memory);
+        const waitedMs = await recorder.onPassEnd(pass, memory);
+        if (waitedMs !== null) applied(waitedMs);
       },
       onFatal: stall,
     });
@@ -237,10 +238,10 @@ type ControlSocket = AsyncDisposable & {
 function controlOn(watched: readonly Watched[], options: RunOptions): ControlSocket {
   const serve = async (): Promise<AsyncDisposable | null> => {
     try {
-      return await serveControl(options.stateFolder, controlOf(watched, options), options);
+      return await serveControl(options.state.folder, controlOf(watched, options), options);
     } catch (error) {
       const why = errorMessage(error);
-      options.onWarning(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));
+      options.observers.onWarning(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));
       return null;
     }
   };
@@ -261,9 +262,9 @@ function controlOf(watched: readonly Watched[], options: RunOptions): DaemonCont
       const isNamed = globMatcher(name ?? "*");
       const chosen = watched.filter((one) => one.fault === null && isNamed(one.name));
       await Promise.all(
-        chosen.map(({ trigger, recorder }) => {
-          const ended = recorder.nextPass();
-          trigger.fire("request");
+        chosen.map((one) => {
+          const ended = one.recorder.nextPass();
+          one.queue.enqueue({ target: one.name, scope: "all", cause: "request" });
           return ended;
         }),
       );

@@ -22,6 +22,4 @@ export type Meter = {
   readonly count: <What extends keyof CountedResults>(what: What, name: string, result: CountedResults[What]) => void;
   /** A fetch of the named source took so long. */
   readonly fetched: (source: string, milliseconds: number) => void;
-  /** The named target has applied a commit whole, so long after a pass first wanted it. */
-  readonly applied: (target: string, milliseconds: number) => void;
 };

@@ -1,6 +1,6 @@
 import type { PassEvent } from "../core/report/events.ts";
 import type { EndedPass } from "./ended-pass.ts";
-import type { PassJob } from "./loop.ts";
+import type { PassJob } from "./pass-queue.ts";
 
 /** Observes the passes of one target; it never delays them. */
 export type PassObserver = {
@@ -11,6 +11,8 @@ export type PassObserver = {
   readonly failure: (error: unknown) => void;
   /** Called when a pass has ended, failed or not. */
   readonly end?: (pass: EndedPass) => void;
+  /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
+  readonly applied?: (waitedMs: number) => void;
   /** Called when no pass follows: because of an error, or because of a stop request (null). */
   readonly ended?: (error: unknown) => void;
 };
@@ -29,6 +31,9 @@ export function observers(all: readonly PassObserver[]): Required<PassObserver> 
     },
     end: (pass) => {
       for (const each of all) each.end?.(pass);
+    },
+    applied: (waitedMs) => {
+      for (const each of all) each.applied?.(waitedMs);
     },
     ended: (error) => {
       for (const each of all) each.ended?.(error);

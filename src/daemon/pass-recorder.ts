@@ -20,16 +20,17 @@ export type RecorderOptions = {
   readonly now: () => number;
   /** Describes the process that this one waits for; null if it waits for none. */
   readonly standsBy: () => string | null;
-  /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
-  readonly onApplied?: (waitedMs: number) => void;
   /** The commits after `after`, up to and including `upTo`. */
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
 };
 
 /** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
-  /** Without a memory, what is kept for the next pass stays as it is. */
-  readonly onPassEnd: (pass: EndedPass, memory?: PassMemory) => Promise<void>;
+  /**
+   * Without a memory, what is kept for the next pass stays as it is. Returns the time since a pass first wanted the commit that
+   * this one has applied whole; null if it has not applied another commit.
+   */
+  readonly onPassEnd: (pass: EndedPass, memory?: PassMemory) => Promise<number | null>;
   /** Sees the rollouts that end after their pass. */
   readonly observer: PassObserver;
   readonly status: () => Promise<TargetStatus>;
@@ -40,15 +41,7 @@ export type PassRecorder = {
 };
 
 /** Creates a recorder that continues from the status and history of an earlier process. */
-export function createPassRecorder({
-  target,
-  source,
-  state,
-  now,
-  standsBy,
-  onApplied,
-  between,
-}: RecorderOptions): PassRecorder {
+export function createPassRecorder({ target, source, state, now, standsBy, between }: RecorderOptions): PassRecorder {
   let status = newStatus(target, source);
   let latest: readonly PassRecord[] = [];
   let hasEnded = false;
@@ -95,7 +88,6 @@ export function createPassRecorder({
       const before = status;
       status = statusAfter(before, pass);
       hasEnded = true;
-      if (status.appliedRevision !== before.appliedRevision) onApplied?.(waitedMs(before, pass.times));
       const last = status.lastPass;
       const isRecorded = last !== null && isWorthRecording(last, before.lastPass);
       const records = isRecorded
@@ -110,6 +102,7 @@ export function createPassRecorder({
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));
       for (const { resolve } of done) resolve();
+      return status.appliedRevision === before.appliedRevision ? null : waitedMs(before, pass.times);
     },
   };
 }

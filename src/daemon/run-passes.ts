@@ -1,4 +1,3 @@
-import type PQueue from "p-queue";
 import type { Random } from "../clock/random.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
@@ -15,7 +14,7 @@ import { claimsType } from "../manifests/claims-type.ts";
 import { SourceError } from "../source/source-error.ts";
 import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import type { PassTimes } from "./ended-pass.ts";
-import { loop, type PassCause, type PassJob, type Trigger } from "./loop.ts";
+import type { DuePass, PassCause, PassJob, PassQueue } from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 
@@ -39,10 +38,8 @@ export type Succession = {
 export type RunContext = Run &
   PassSchedule &
   Succession & {
-    /** Starts a pass before the interval has elapsed. */
-    readonly trigger: Trigger;
-    /** Runs one pass or command of the target at a time. */
-    readonly passQueue: PQueue;
+    readonly name: string;
+    readonly queue: PassQueue;
     /** The election that the targets of one control plane share. */
     readonly election: Election;
     /** Called when the target takes over from the process that it stood by for. */
@@ -64,7 +61,7 @@ const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source and on an interval, until it is stopped. */
 export async function runPasses(target: Target, context: RunContext): Promise<void> {
-  const { intervalMs, trigger, passQueue, replaced, onFailure, emit } = context;
+  const { name, intervalMs, queue, replaced, onFailure, emit } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   const follower = followSource(target, context, signal);
@@ -80,11 +77,9 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
   const runPass = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
-  await loop((due) => passQueue.add(() => runPass(due)), {
-    trigger,
+  await queue.work(name, runPass, {
     intervalMs,
     signal: AbortSignal.any([signal, replaced]),
-    clock: context.clock,
     jitter: target.source.commits === null ? () => 1 : () => pollJitter(context.random),
   });
   ended.abort();
@@ -114,7 +109,7 @@ type SourceFollower = {
 
 function followSource(
   { source, state, rules }: Target,
-  { clock, trigger, onFailure }: RunContext,
+  { clock, name, queue, onFailure }: RunContext,
   signal: AbortSignal,
 ): SourceFollower {
   const { repository } = source.config;
@@ -122,7 +117,7 @@ function followSource(
     clock,
     root: source.root,
     ignore: [state.folder],
-    onChange: () => trigger.fire("change"),
+    onChange: () => queue.enqueue({ target: name, scope: "all", cause: "change" }),
     onTrouble: onFailure,
     isMeant: claimsType,
     watchesCommits: rules(repository).ref !== null,
@@ -180,14 +175,12 @@ type PassOptions = {
   readonly onLeft: (work: Promise<void>) => void;
 };
 
-type Due = { readonly stopWaiting: AbortSignal };
-
 function createPass(
   target: Target,
   context: RunContext,
   { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
-): (due: Due) => Promise<void> {
-  const { intervalMs, driftIntervalMs, trigger, sync, isReloaded, onFailure } = context;
+): (due: DuePass) => Promise<void> {
+  const { name, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
   let memory: ReadMemory = { ...NO_MEMORY, lastApplied: null };
@@ -202,13 +195,13 @@ function createPass(
     const code = error instanceof HoldfastError ? error.code : "error";
     return code === "locked" || (!hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
   };
-  return async ({ stopWaiting }) => {
+  const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
+  return async ({ job, stopWaiting }) => {
     const startedAt = clock.now();
-    const asked = trigger.take();
-    // The trigger may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
-    if (asked !== null) commits?.retryNow();
-    const scope = asked?.scope === "all" || isFullPassDue(memory, startedAt, driftIntervalMs) ? "all" : "changes";
-    context.onPassBegin({ target: trigger.target, scope, cause: asked?.cause ?? defaultCause });
+    // What was asked for may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
+    if (job !== null) commits?.retryNow();
+    const scope = job?.scope === "all" || isFullPassDue(memory, startedAt, driftIntervalMs) ? "all" : "changes";
+    context.onPassBegin({ target: name, scope, cause: job?.cause ?? defaultCause });
     defaultCause = "interval";
     try {
       if (!isMemoryRead) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
@@ -222,7 +215,7 @@ function createPass(
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
-      if (ended.result.what === "superseded" || leader.isLost()) trigger.fire("retry");
+      if (ended.result.what === "superseded" || leader.isLost()) passAgain("retry");
     } catch (error) {
       if (signal.aborted) return;
       if (isFatal(error)) {
@@ -236,7 +229,7 @@ function createPass(
     const { lastApplied: _, ...kept } = memory;
     await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }, kept).catch(onFailure);
     // New paths were not watched while the pass ran.
-    if (await follow()) trigger.fire("change");
+    if (await follow()) passAgain("change");
   };
 }
 

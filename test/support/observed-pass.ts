@@ -1,7 +1,7 @@
 import type { PassEvent } from "../../src/core/report/events.ts";
 import type { EndedPass, PassTimes } from "../../src/daemon/ended-pass.ts";
-import type { PassCause } from "../../src/daemon/loop.ts";
 import type { PassObserver } from "../../src/daemon/pass-observer.ts";
+import type { PassCause } from "../../src/daemon/pass-queue.ts";
 import { createPassWatch } from "../../src/daemon/pass-watch.ts";
 
 const passTimes: PassTimes = { startedAt: 1_000, endedAt: 2_000, nextAt: 3_000, wanted: "c0ffee" };

@@ -2,8 +2,8 @@ import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { createDaemon, type Daemon, type DaemonTarget } from "../../daemon/daemon.ts";
-import type { Meter } from "../../daemon/meter.ts";
-import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
+import { createPassQueue } from "../../daemon/pass-queue.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { columnsOf } from "../../render/text-width.ts";
@@ -30,7 +30,13 @@ export type OpenWatch = AsyncDisposable & {
   readonly watching: readonly CommandTarget[];
   /** The configuration file and the files that the configuration names. */
   readonly files: readonly ConfiguredFile[];
-  readonly observers: (target: CommandTarget) => readonly PassObserver[];
+};
+
+/** The parts of `watch` that stay when the configuration changes. */
+export type WatchContext = {
+  readonly invocation: Invocation;
+  readonly http: WatchServer;
+  readonly notifier: WatchNotifier;
 };
 
 const INTERVAL_S = 60;
@@ -57,12 +63,10 @@ function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarg
 }
 
 /** Opens the targets of a configuration and refuses an invalid one; no pass runs yet. */
-export async function openWatch(
-  invocation: Invocation,
-  operatorFile: OperatorFile,
-  meter: Meter | undefined,
-): Promise<OpenWatch> {
+export async function openWatch(context: WatchContext, operatorFile: OperatorFile): Promise<OpenWatch> {
+  const { invocation, http } = context;
   const { terminal } = invocation;
+  const { meter } = http;
   // One bad manifest does not stop the others.
   const use = { reading: false, unattended: true, follows: true, operatorFile: operatorFile.config, meter } as const;
   const unattended = { ...invocation, flags: { ...invocation.flags, partial: true } };
@@ -71,23 +75,27 @@ export async function openWatch(
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off" && !choice?.isRetired);
   if (active.length === 0) throw nothingToDo();
   for (const target of active) requireLastingState(target);
-  const daemon = resources.use(
-    createDaemon({
-      ...terminal,
-      targets: active.map((target) => daemonTarget(target, invocation)),
-      stateFolder: opened.stateFolder,
-      onApplied: (target, waitedMs) => meter?.applied(target, waitedMs),
-      onWarning: terminal.warnings.add,
-    }),
-  );
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
   const followers = new Map(
     active.map((target) => {
       const named = withName(target, { invocation, isAlone: active.length === 1 });
       const publishing = publishObserver(resources.use(appliedRefPublisher(target, named, meter)));
-      return [target, [...commitStatusObservers(target, operator, { ...named.terminal, meter }), publishing]];
+      const statuses = commitStatusObservers(target, operator, { ...named.terminal, meter });
+      const reporting = (): PassObserver => reporterOf(target, named);
+      return [target.name, { statuses, publishing, reporting }];
     }),
+  );
+  const daemon = resources.use(
+    createDaemon(
+      {
+        targets: active.map((target) => daemonTarget(target, invocation)),
+        state: { folder: opened.stateFolder },
+        queue: createPassQueue(terminal),
+        observers: { of: (name) => observersOf(name, followers.get(name), context), onWarning: terminal.warnings.add },
+      },
+      terminal,
+    ),
   );
   const owned = resources.move();
   return {
@@ -96,18 +104,9 @@ export async function openWatch(
     daemon,
     watching: active,
     files: configuredFiles(active, operator, operatorFile, invocation),
-    observers: (target) => followers.get(target) ?? [],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
-
-/** The parts of `watch` that stay when the configuration changes. */
-type WatchContext = {
-  readonly invocation: Invocation;
-  readonly http: WatchServer;
-  readonly notifier: WatchNotifier;
-  readonly isReloaded: boolean;
-};
 
 /** How the watch of a configuration ended. */
 type WatchEnd =
@@ -116,8 +115,8 @@ type WatchEnd =
   | { readonly is: "failed"; readonly error: unknown };
 
 /** Watches the targets of a configuration until the process is asked to stop or a changed configuration replaces it. */
-export async function runWatch(watch: OpenWatch, context: WatchContext): Promise<WatchEnd> {
-  const { invocation, http, notifier, isReloaded } = context;
+export async function runWatch(watch: OpenWatch, context: WatchContext, isReloaded: boolean): Promise<WatchEnd> {
+  const { invocation, http, notifier } = context;
   const { terminal } = invocation;
   const { opened, daemon, watching } = watch;
   http.show(daemon.targets, watching, opened.operator);
@@ -134,17 +133,11 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
   const watchingFiles = watchFiles(watch.files, replace, { clock: terminal.clock, signal });
-  const byName = new Map(watching.map((target) => [target.name, target]));
-  const observe = (name: string): PassObserver => {
-    const target = byName.get(name);
-    const own = target === undefined ? [] : [reporterOf(target, watch, invocation), ...watch.observers(target)];
-    return observers([...own, ...http.observe(name), ...notifier.observe(name)]);
-  };
   // Until a configuration has worked, a target that fails for good ends the process.
   const onTargetFailed = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
   };
-  const end = await daemon.run({ observe, replaced: replaced.signal, isReloaded, onTargetFailed }).then(
+  const end = await daemon.run({ replaced: replaced.signal, isReloaded, onTargetFailed }).then(
     () => null,
     (error: unknown) => ({ error }),
   );
@@ -153,10 +146,25 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   return endOf(end, next, terminal);
 }
 
-function reporterOf(target: CommandTarget, { watching }: OpenWatch, invocation: Invocation): PassObserver {
-  const named = withName(target, { invocation, isAlone: watching.length === 1 });
+type Followers = {
+  readonly statuses: readonly PassObserver[];
+  readonly publishing: PassObserver;
+  /** Begins to report in the output of the command. */
+  readonly reporting: () => PassObserver;
+};
+
+function observersOf(
+  name: string,
+  own: Followers | undefined,
+  { http, notifier }: WatchContext,
+): readonly PassObserver[] {
+  const followers = own === undefined ? [] : [own.reporting(), ...own.statuses, own.publishing];
+  return [...followers, ...http.observe(name), ...notifier.observe(name)];
+}
+
+function reporterOf(target: CommandTarget, named: Invocation): PassObserver {
   const reporter = createWatchReporter(named, target.choice?.name ?? null);
-  reporter.started(secondsBetween(target, invocation));
+  reporter.started(secondsBetween(target, named));
   return reporter;
 }
 
@@ -174,15 +182,16 @@ async function endOf(
 async function openChanged(
   changed: readonly string[],
   { files }: OpenWatch,
-  { invocation, http, notifier }: WatchContext,
+  context: WatchContext,
 ): Promise<OpenWatch | null> {
+  const { invocation, http, notifier } = context;
   const { stderr } = invocation.terminal;
   const names = changed.join(", ");
   const notify = (event: "configuration-refused" | "configuration-reloaded", summary: string): void =>
     notifier.send({ event, target: null, revision: null, summary, details: changed });
   try {
     requireUsable(files);
-    const next = await openWatch(invocation, await readOperatorFile(invocation), http.meter);
+    const next = await openWatch(context, await readOperatorFile(invocation));
     requireUsable(next.files);
     const message = `configuration reloaded: ${names} has changed`;
     tell(stderr, { event: "configuration-reloaded", message }, () => `${message}\n`);

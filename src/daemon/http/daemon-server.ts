@@ -88,7 +88,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   return {
     url,
     meter: work,
-    observe: (target) => observers([readiness.observe(target), metrics.observe(target), states.observe(target)]),
+    observe: (target) => observers([readiness, metrics, states, work].map(({ observe }) => observe(target))),
     watch: (watched) => {
       for (const each of [readiness, metrics, states]) each.keep(watched.targets);
       work.watch(watched);

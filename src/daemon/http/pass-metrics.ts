@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { type PassResultName, passResultNames } from "../../core/report/pass-result.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
-import { type PassCause, passCauses } from "../loop.ts";
 import type { PassObserver } from "../pass-observer.ts";
+import { type PassCause, passCauses } from "../pass-queue.ts";
 
 const stepResults = Object.keys(summariseOutcomes([]));
 const writeResults = ["sent", "skipped-equal"] as const;

@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import { operations } from "../../contract/operations.ts";
 import type { CountedResults, Meter } from "../meter.ts";
+import type { PassObserver } from "../pass-observer.ts";
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const longSeconds = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400];
@@ -59,6 +60,7 @@ export type WorkMetrics = Meter & {
   readonly register: (registry: Registry) => void;
   /** Begins the series of these targets, sources and receivers at zero, and drops those of all others. */
   readonly watch: (watched: Watched) => void;
+  readonly observe: (target: string) => PassObserver;
 };
 
 /** Creates the metrics of requests, fetches and deliveries; labels come from closed sets and the operator's configuration. */
@@ -116,7 +118,11 @@ export function createWorkMetrics(): WorkMetrics {
       if (family !== undefined) counter?.inc({ [family.label]: name, result });
     },
     fetched: (source, milliseconds) => fetching.observe({ source }, milliseconds / 1000),
-    applied: (target, milliseconds) => applying.observe({ target }, milliseconds / 1000),
+    observe: (target) => ({
+      emit: () => {},
+      failure: () => {},
+      applied: (waitedMs) => applying.observe({ target }, waitedMs / 1000),
+    }),
   };
 }
 

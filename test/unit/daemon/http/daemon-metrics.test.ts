@@ -134,7 +134,7 @@ test("every series of a target and of a source exists before its first pass, and
   observedPass(server.observe("prod"), [read, applied]);
   server.meter.count("fetches", "platform", "fetched");
   server.meter.fetched("platform", 40);
-  server.meter.applied("prod", 1000);
+  server.observe("prod").applied?.(1000);
   server.meter.count("notifications", "oncall", "dropped");
   server.meter.count("refPushes", "prod", "published");
   const names = (all: typeof before) => all.map(({ name, labels }) => JSON.stringify([name, labels]));

@@ -1,0 +1,132 @@
+import PQueue from "p-queue";
+import type { Clock, Stop } from "../clock/clock.ts";
+import type { PassScope } from "../engine/passes/apply-pass.ts";
+
+/** The possible causes of a pass. */
+export const passCauses = [
+  "start",
+  "interval",
+  "change",
+  "webhook",
+  "signal",
+  "request",
+  "configuration",
+  "retry",
+] as const;
+
+/** The cause of a pass. */
+export type PassCause = (typeof passCauses)[number];
+
+/** A pass to run: over which target, how much of it, and why. It never says what has changed. */
+export type PassJob = { readonly target: string; readonly scope: PassScope; readonly cause: PassCause };
+
+/** Orders the passes of a daemon: of each target, one pass or command runs at a time. */
+export type PassQueue = {
+  /** Asks for a pass. All that are asked for before it begins become one, with the first cause and the widest scope. */
+  readonly enqueue: (job: PassJob) => void;
+  /** Runs a target's passes until the signal is aborted: the first at once, then when one is asked for or the interval ends. */
+  readonly work: (target: string, pass: (due: DuePass) => Promise<void>, times: WorkTimes) => Promise<void>;
+  /** Runs a command on a target between two of its passes. */
+  readonly between: <Result>(target: string, command: () => Promise<Result>) => Promise<Result>;
+};
+
+/** A pass that begins. */
+export type DuePass = {
+  /** What was asked for; null if nothing was, and the interval has ended. */
+  readonly job: PassJob | null;
+  /** Aborted when the next pass is due. */
+  readonly stopWaiting: AbortSignal;
+};
+
+/** When the passes of a target begin without being asked for, and when they end. */
+type WorkTimes = Stop & {
+  readonly intervalMs: number;
+  /** Returns a factor for the interval, so that many daemons do not poll at the same moment. @default () => 1 */
+  readonly jitter?: () => number;
+};
+
+/** Creates a queue of passes in memory, for one process. */
+export function createPassQueue({
+  clock,
+  atOnce = Number.POSITIVE_INFINITY,
+}: {
+  readonly clock: Clock;
+  /** How many passes and commands run at once, over all targets. @default Infinity */
+  readonly atOnce?: number;
+}): PassQueue {
+  const all = new PQueue({ concurrency: atOnce });
+  const lanes = new Map<string, Lane>();
+  const laneOf = (target: string): Lane => {
+    const lane = lanes.get(target) ?? { asked: createAsked(), inTurn: new PQueue({ concurrency: 1 }) };
+    lanes.set(target, lane);
+    return lane;
+  };
+  const between: PassQueue["between"] = (target, command) => laneOf(target).inTurn.add(() => all.add(command));
+  return {
+    between,
+    enqueue: (job) => laneOf(job.target).asked.add(job),
+    work: async (target, pass, { intervalMs, signal, jitter = () => 1 }) => {
+      const { asked } = laneOf(target);
+      while (!signal.aborted) {
+        const dueMs = Math.round(intervalMs * jitter());
+        const due = new AbortController();
+        {
+          // A signal of `clock.timeout` would stay in memory until the interval ends, one for each pass that is asked for.
+          using _ = clock.after(dueMs, () => due.abort());
+          const stopWaiting = AbortSignal.any([asked.pending(), due.signal]);
+          await between(target, () => pass({ job: asked.take(), stopWaiting }));
+        }
+        const woken = new AbortController();
+        const either = { signal: AbortSignal.any([signal, woken.signal]) };
+        const next = asked.next(either);
+        await Promise.race([next, rest(clock, dueMs, either)]);
+        woken.abort();
+        await next;
+      }
+    },
+  };
+}
+
+type Lane = { readonly asked: Asked; readonly inTurn: PQueue };
+
+/** The pass that a target was asked for. */
+type Asked = {
+  readonly add: (job: PassJob) => void;
+  /** The pass that was asked for since the last call; null if none was. */
+  readonly take: () => PassJob | null;
+  /** Aborted when a pass is asked for, until `next` has been waited for. */
+  readonly pending: () => AbortSignal;
+  /** Resolves when a pass is asked for (at once if one was since the last wait), or when the signal is aborted. */
+  readonly next: (stop: Stop) => Promise<void>;
+};
+
+function createAsked(): Asked {
+  let pending = new AbortController();
+  let asked: PassJob | null = null;
+  return {
+    add: (job) => {
+      asked = { ...job, cause: asked?.cause ?? job.cause, scope: asked?.scope === "all" ? "all" : job.scope };
+      pending.abort();
+    },
+    take: () => {
+      const taken = asked;
+      asked = null;
+      return taken;
+    },
+    pending: () => pending.signal,
+    next: async ({ signal }) => {
+      const either = AbortSignal.any([pending.signal, signal]);
+      await new Promise<void>((resolve) => {
+        if (either.aborted) resolve();
+        either.addEventListener("abort", () => resolve(), { once: true });
+      });
+      pending = new AbortController();
+    },
+  };
+}
+
+async function rest(clock: Clock, ms: number, { signal }: Stop): Promise<void> {
+  await clock.sleep(ms, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
