@@ -113,9 +113,14 @@ function form(on: Typing, node: SchemaNode, type: string): JSONSchema {
       Object.entries(node.properties ?? {}).map(([name, property]) => [name, typed(on, property)]),
     ),
     required: [...(node.required ?? [])],
-    additionalProperties:
-      node.additionalProperties === false && node.patternProperties === undefined ? false : { tsType: "Json" },
+    additionalProperties: othersOf(on, node),
   };
+}
+
+function othersOf(on: Typing, { properties, patternProperties, additionalProperties: others }: SchemaNode) {
+  if (patternProperties !== undefined) return { tsType: "Json" };
+  if (others === false) return false;
+  return properties === undefined && typeof others === "object" ? typed(on, others) : { tsType: "Json" };
 }
 
 function pascal(type: string): string {

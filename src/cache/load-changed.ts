@@ -5,6 +5,13 @@ import { referrersOf } from "../core/graph.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { kinds } from "../kinds/index.ts";
+import {
+  type FilesByUse,
+  filesByUse,
+  RENAMES_NOTHING,
+  unmatchedPatches,
+  unusedRenames,
+} from "../manifests/check-patches.ts";
 import { checkEverySemantics, hasParent } from "../manifests/check-semantics.ts";
 import { type Declaration, validManifest } from "../manifests/declaration.ts";
 import { diagnosticList, type Refuse } from "../manifests/diagnostic-list.ts";
@@ -12,12 +19,15 @@ import {
   isOurReport,
   type Loaded,
   type LoadOptions,
+  patchFilesOf,
   type ReadFile,
   readAll,
   readingOf,
+  revisionDiagnostics,
 } from "../manifests/load-manifests.ts";
+import { type PatchSet, readPatches } from "../manifests/read-patches.ts";
 import { resolveReferences } from "../manifests/resolve-references.ts";
-import type { SourceManifest } from "../manifests/source-manifest.ts";
+import type { Rereading, SourceManifest } from "../manifests/source-manifest.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import { once } from "../model/once.ts";
 import type { Pace } from "../source/pacer.ts";
@@ -41,8 +51,13 @@ export async function loadChanged(
   // What a list of diagnostics has dropped is not known.
   if (before.refused.length > 0 || before.diagnostics.some(({ code }) => code === "more")) return null;
   await using exact = new ExactProcess();
-  const reading = readingOf(options, { exact, clock, signal });
-  const files = await readAll(revision.filesByPath.among(revision.since.changed), reading);
+  const changedFiles = filesByUse(revision.filesByPath.among(revision.since.changed), options.rules);
+  const patches = await patchesOf(earlier, { revision, changedFiles, options }, { exact, signal });
+  if (patches === null) return null;
+  const reading = readingOf(options, { exact, clock, signal }, patches);
+  const due = new Set([...changedFiles.manifestFiles.map(({ path }) => path), ...pathsPatchedAnew(before, patches)]);
+  const read = await readAll(revision.filesByPath.among(due), reading);
+  const files = [...read, ...patchFilesOf(patches).filter(({ file }) => changedFiles.patchFiles.includes(file))];
   const replaced = replacedFiles(before, files, revision);
   const change = changeOf(declarationsIn(replaced), declarationsIn(files), before);
   const changed = change && withNodes(before, change);
@@ -57,20 +72,54 @@ export async function loadChanged(
   const checking = { now: options.now, add: found.add, refuse, reading };
   const checks = await checkEverySemantics(valid, checking, manifestsByIdentity);
   if (refused.length > 0) return null;
+  const filesByPath = withFiles(before.contents.filesByPath, files, revision);
   for (const one of keptDiagnostics(earlier, [...replaced, ...files])) found.add(one);
-  for (const one of revision.diagnostics) found.add(one);
+  for (const one of revisionDiagnostics(revision, options.rules)) found.add(one);
+  for (const one of unusedRenames(filesByPath.list, options.rules)) found.add(one);
   for (const { diagnostics } of files) for (const one of diagnostics) found.add(one);
   const diagnostics = found.all();
-  if (hasErrors(diagnostics)) return null;
-  const filesByPath = withFiles(before.contents.filesByPath, files, revision);
+  if (hasErrors(diagnostics) || unmatchedPatches(patches, declared).length > 0) return null;
   return {
     ...before,
     ...nodes,
     diagnostics,
     files: before.files + fileCount(files) - fileCount(replaced),
     documents: before.documents + declarationsIn(files).length - declarationsIn(replaced).length,
-    contents: { at: revision.at, files: filesByPath.list, filesByPath, checks },
+    contents: { at: revision.at, files: filesByPath.list, filesByPath, checks, patches },
   };
+}
+
+type Changed = {
+  readonly revision: RevisionFiles;
+  readonly changedFiles: FilesByUse;
+  readonly options: LoadOptions;
+};
+
+// The patches of the revision; null where they have faults, or diagnostics of patches are known.
+async function patchesOf(
+  { revision: earlier, loaded: { contents, diagnostics } }: Earlier,
+  { revision, changedFiles, options }: Changed,
+  reading: Rereading,
+): Promise<PatchSet | null> {
+  const { patches: before } = contents;
+  if ((options.rules.patches ?? null) === null) return before;
+  const patchFiles = new Set<string | null>(before.files.map(({ file }) => file.display));
+  if (diagnostics.some(({ file }) => patchFiles.has(file))) return null;
+  const [was, is] = [earlier, revision].map(({ files }) => filesByUse(files, options.rules).patchFiles.length);
+  if (changedFiles.patchFiles.length === 0 && was === is) return before;
+  const read = await readPatches(filesByUse(revision.files, options.rules).patchFiles, { ...options, ...reading });
+  return read.files.length === 0 || read.files.some((file) => file.diagnostics.length > 0) ? null : read;
+}
+
+/** The files with manifests that patches match which have changed, or no longer match them. */
+function pathsPatchedAnew({ contents }: Loaded, patches: PatchSet): readonly string[] {
+  if (patches === contents.patches) return [];
+  const changed = contents.files.filter(({ content }) =>
+    content.declarations.some(({ identity, patched }) => {
+      return identity !== null && (patched?.key ?? "") !== patches.keyOf(identity);
+    }),
+  );
+  return changed.map(({ file }) => file.path);
 }
 
 /** The earlier files that changed or are gone. */
@@ -202,7 +251,9 @@ function wavesWith(
 function keptDiagnostics({ revision, loaded }: Earlier, files: readonly ReadFile[]): readonly SourceDiagnostic[] {
   const displays = new Set<string | null>(files.map(({ file }) => file.display));
   const reported = new Set<SourceDiagnostic>(revision.diagnostics);
-  return loaded.diagnostics.filter((one) => !displays.has(one.file) && !reported.has(one));
+  return loaded.diagnostics.filter(
+    (one) => !displays.has(one.file) && !reported.has(one) && one.code !== RENAMES_NOTHING,
+  );
 }
 
 function withFiles(

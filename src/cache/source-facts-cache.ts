@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../clock/clock.ts";
 import type { Contents, LoadOptions, LoadRules } from "../manifests/load-manifests.ts";
-import { transformOf } from "../manifests/transform.ts";
+import { transformKey } from "../manifests/transform.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import { type FileState, isUntouched } from "../source/file-stamp.ts";
@@ -82,7 +82,7 @@ export function sourceCache(
 
 // Everything that reading one file depends on, apart from its content.
 function fileRules({ unknownFields, allowLiteralSecrets, ...rules }: LoadRules): unknown {
-  return { unknownFields, allowLiteralSecrets, transform: transformOf(rules).key, limits: defaultLimits };
+  return { unknownFields, allowLiteralSecrets, transform: transformKey(rules), limits: defaultLimits };
 }
 
 /** The facts about a source, in a folder or in commits, to keep for the next pass; null if they have not changed. */

@@ -43,6 +43,8 @@ type WrittenDeclaration = readonly [
   checkedBy: readonly [cluster: string | null, day: string | null] | null,
   /** Identities and pointers alternate. */
   references: readonly string[],
+  /** What has transformed it; absent if nothing has. */
+  transformed?: readonly [patchedBy: string | null, renamedBy: readonly string[]],
 ];
 
 /** Writes the facts as text, in chunks. */
@@ -64,8 +66,17 @@ function writtenOutline({ diagnostics, declarations }: FileOutline): WrittenOutl
 
 function writtenDeclaration(one: DeclarationOutline): WrittenDeclaration {
   const { type, identity, line, index, checkedBy } = one;
+  const { patchedBy = null, renamedBy = [] } = one;
   const references = one.references.flatMap((each) => [each.identity, each.pointer]);
-  return [type, identity, line, index, checkedBy && [checkedBy.cluster, checkedBy.day], references];
+  const written = [
+    type,
+    identity,
+    line,
+    index,
+    checkedBy && ([checkedBy.cluster, checkedBy.day] as const),
+    references,
+  ] as const;
+  return patchedBy === null && renamedBy.length === 0 ? written : [...written, [patchedBy, renamedBy]];
 }
 
 /** Reads what `writeSourceFacts` wrote. */
@@ -95,7 +106,7 @@ function readOutline([diagnostics, declarations]: WrittenOutline, pool: Pool): F
 }
 
 function readDeclaration(
-  [type, identity, line, index, basis, texts]: WrittenDeclaration,
+  [type, identity, line, index, basis, texts, transformed]: WrittenDeclaration,
   pool: Pool,
 ): DeclarationOutline {
   // Allocated with its final length: a growing array reserves room for many more items.
@@ -103,5 +114,12 @@ function readDeclaration(
     return { identity: pool(texts[2 * nth] ?? ""), pointer: pool(texts[2 * nth + 1] ?? "") };
   });
   const checkedBy = basis && { cluster: basis[0] && pool(basis[0]), day: basis[1] };
-  return { type, identity: pool(identity), line, index, references, checkedBy };
+  const outline = { type, identity: pool(identity), line, index, references, checkedBy };
+  if (transformed === undefined) return outline;
+  const [patchedBy, renamedBy] = transformed;
+  return {
+    ...outline,
+    ...(patchedBy === null ? {} : { patchedBy }),
+    ...(renamedBy.length === 0 ? {} : { renamedBy: renamedBy.map(pool) }),
+  };
 }

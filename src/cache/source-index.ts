@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Identity } from "../core/manifest.ts";
-import { type Loaded, type LoadOptions, loadManifests } from "../manifests/load-manifests.ts";
+import { type Contents, type Loaded, type LoadOptions, loadManifests } from "../manifests/load-manifests.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import type { KnownFiles } from "../source/file-stamp.ts";
 import type { Pace } from "../source/pacer.ts";
@@ -95,7 +95,26 @@ export function changesSince(
   const { declared } = loaded;
   if (before.loaded.declared !== declared && !before.loaded.declared.isSubsetOf(declared)) return null;
   const files = loaded.contents.filesByPath.among(changed);
-  return new Set(files.flatMap(({ content }) => content.declarations.flatMap(({ identity }) => identity ?? [])));
+  const inFiles = files.flatMap(({ content }) => content.declarations.flatMap(({ identity }) => identity ?? []));
+  return new Set([...inFiles, ...patchedAnew(before.loaded, loaded)]);
+}
+
+/** The resources that patches match which have changed, or no longer match them. */
+function patchedAnew({ contents: before }: Loaded, { contents }: Loaded): readonly Identity[] {
+  if (contents.patches === before.patches) return [];
+  const [was, is] = [before, contents].map(patchKeys);
+  if (was === undefined || is === undefined) return [];
+  return [...new Set([...was.keys(), ...is.keys()])].filter((identity) => was.get(identity) !== is.get(identity));
+}
+
+function patchKeys({ files }: Contents): ReadonlyMap<Identity, string> {
+  const keys = new Map<Identity, string>();
+  for (const { content } of files) {
+    for (const { identity, patched } of content.declarations) {
+      if (identity !== null && patched !== undefined) keys.set(identity, patched.key);
+    }
+  }
+  return keys;
 }
 
 function changedPaths(before: RevisionFiles, revision: RevisionFiles): ReadonlySet<string> | null {

@@ -116,6 +116,7 @@ function followSource(
   const watched = {
     clock,
     root: source.root,
+    patches: source.patches,
     ignore: [state.folder],
     onChange: () => queue.enqueue({ target: name, scope: "all", cause: "change" }),
     onTrouble: onFailure,

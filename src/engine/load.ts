@@ -92,7 +92,7 @@ export async function load(
     loaded: await index.load(await source.base.read(), pace),
   };
   index.keep(indexed, base?.loaded ?? null);
-  if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
+  if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const warnings = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];

@@ -6,11 +6,12 @@ import type { Identity, Manifest, Reference } from "../core/manifest.ts";
 import type { NamedList } from "../model/named-list.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import type { RuleContext } from "../schema/rule.ts";
+import type { SchemaDiagnostic } from "../schema/schema-diagnostic.ts";
 import { diagnosticInFile, keyOrValue, wordingOf } from "../source/file-diagnostic.ts";
 import type { Pace } from "../source/pacer.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readManifestsBy } from "./read-manifests.ts";
-import type { Rereading, SourceManifest } from "./source-manifest.ts";
+import type { Place, Rereading, SourceManifest } from "./source-manifest.ts";
 
 /** What the result of a check depended on, apart from the manifest itself, when the manifest passed. */
 export type CheckBasis = {
@@ -75,13 +76,30 @@ async function check(
   const { value } = manifest;
   const { faults, used } = runRules(text(value.type) ?? manifest.kind, value, { now, cluster: () => cluster?.value });
   for (const fault of faults) {
-    const position = await manifest.locate(fault.pointer, reading, keyOrValue(fault));
-    const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), position);
+    const position = await placeOf(fault, manifest, { now, cluster: () => cluster?.value }, reading);
+    const isElsewhere = position.file !== manifest.file;
+    const diagnostic = {
+      ...diagnosticInFile(position.file, wordingOf(fault), position),
+      ...(isElsewhere ? { related: [{ file: manifest.file, line: manifest.line, column: 1 }] } : {}),
+    };
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);
     else add(diagnostic);
   }
   const known = used.usesCluster ? digestOf(cluster) : null;
   return faults.length > 0 || known === undefined ? null : { cluster: known, day: used.usesNow ? day : null };
+}
+
+// What patches have made wrong is their error, also where it shows in a field of the manifest.
+async function placeOf(
+  fault: SchemaDiagnostic,
+  { file, kind, value, locate, patched }: SourceManifest & Manifest,
+  input: RuleInput,
+  reading: Rereading,
+): Promise<Place> {
+  const place = await locate(fault.pointer, reading, keyOrValue(fault));
+  if (patched === undefined || fault.severity !== "error" || place.file !== file) return place;
+  const own = runRules(text(value.type) ?? kind, await patched.unpatched(reading), input).faults;
+  return own.some(({ code, message }) => code === fault.code && message === fault.message) ? place : patched.place;
 }
 
 /** What checking a manifest without its cluster depended on; null if a rule needs the cluster, or if it is invalid. */

@@ -7,8 +7,7 @@ import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
 import type { CheckBasis } from "./check-semantics.ts";
-import type { LocateField, Rereading, SourceManifest } from "./source-manifest.ts";
-import type { Transform } from "./transform.ts";
+import type { LocateField, PatchedManifest, Rereading, SourceManifest } from "./source-manifest.ts";
 
 /** A document that declares a managed resource, valid or not. */
 export type Declaration = Named &
@@ -26,6 +25,10 @@ export type Declaration = Named &
     readonly index: number;
     readonly line: number;
     readonly locate: LocateField;
+    /** What patches have made of it; absent if none matches it. */
+    readonly patched?: PatchedManifest & { readonly key: string };
+    /** The entries of the rename that have renamed something in it; absent if none has. */
+    readonly renamedBy?: readonly string[];
     /** Whether it passed every check that needs no other manifest. */
     readonly isValid: boolean;
     /** What its semantic checks depended on; null if it was not checked yet. */
@@ -85,11 +88,14 @@ export function namingFieldsIn(text: string): JsonObject {
   return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
 }
 
-/** The digest of a manifest: of the document that declares it, and of what transforms it. */
-export function manifestDigest({ digest, path }: SourceFile, index: number, { key }: Transform): string | undefined {
+/** The digest of a manifest: of the document that declares it, and of what transforms it, by the keys of that. */
+export function manifestDigest(
+  { digest, path }: SourceFile,
+  index: number,
+  keys: readonly (string | undefined)[],
+): string | undefined {
   if (digest === null) return undefined;
-  const document = `${digest} ${formatOf(path)} ${index}`;
-  return key === "" ? document : `${document} ${key}`;
+  return [`${digest} ${formatOf(path)} ${index}`, ...keys.filter((key) => key !== undefined && key !== "")].join(" ");
 }
 
 /** A valid declaration, as the other modules use it. */
@@ -130,8 +136,18 @@ export function faultyManifest(declaration: Declaration, declared: ReadonlySet<I
 }
 
 function manifestOf(declaration: Declaration, identity: Identity, references: readonly Reference[]): ValidManifest {
-  const { kind, file, digest, line, locate, checkedBy } = declaration;
-  const head = { kind: kind.type, identity, digest, file: file.display, line, references, locate, checkedBy };
+  const { kind, file, digest, line, locate, checkedBy, patched } = declaration;
+  const head = {
+    kind: kind.type,
+    identity,
+    digest,
+    file: file.display,
+    line,
+    references,
+    locate,
+    checkedBy,
+    ...(patched === undefined ? {} : { patched }),
+  };
   return "value" in declaration ? { ...head, value: declaration.value } : { ...head, read: declaration.read };
 }
 

@@ -7,18 +7,21 @@ import { validateManifest } from "../schema/validate.ts";
 import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
-import type { Locate, Position } from "../yaml/locator.ts";
 import { checkSpellings } from "./check-spellings.ts";
 import { type Literal, literalSecrets } from "./literal-secrets.ts";
+import type { LocatePlace, Place } from "./source-manifest.ts";
 
 const NO_WORKSPACE =
   "For example: `workspace_fqn: prod-eu:ranking`. Or give all applications without one a default: --workspace, or " +
   "`defaults.workspace_fqn` in holdfast.yaml.";
 
-/** A fault in a manifest, with its position. */
-export type PositionedFault = Wording & { readonly position: Position };
+/** A fault in a manifest, and its place. */
+export type PositionedFault = Wording & { readonly position: Place };
 
-type PositionAt = (offset: number) => Position;
+type PlaceAt = (offset: number) => Place;
+
+/** How faults of one document are located. */
+export type Locating = { readonly locate: LocatePlace; readonly positionAt: PlaceAt };
 
 /** Options of an examination. */
 export type ExamineOptions = {
@@ -51,7 +54,7 @@ export function examineManifest(
   document: ParsedDocument,
   type: string,
   value: JsonObject,
-  at: { readonly locate: Locate; readonly positionAt: PositionAt },
+  at: Locating,
   options: ExamineOptions,
 ): Examined {
   const syntax = document.faults.map((fault) => syntaxFault(fault, at.positionAt));
@@ -130,17 +133,14 @@ function withoutFaulty(value: JsonObject, faults: readonly SchemaFault[]): JsonO
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
-function syntaxFault(
-  { severity, code, summary, detail, offset, other }: Fault,
-  positionAt: PositionAt,
-): PositionedFault {
+function syntaxFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PlaceAt): PositionedFault {
   const before = other === undefined ? "" : `The other one is in line ${positionAt(other).line}. `;
   const full = detail === null && before === "" ? null : `${before}${detail ?? ""}`.trimEnd();
   return { severity, code, summary, detail: full, position: positionAt(offset) };
 }
 
-function isSame({ position }: PositionedFault, { line, column }: Position): boolean {
-  return position.line === line && position.column === column;
+function isSame({ position }: PositionedFault, { file, line, column }: Place): boolean {
+  return position.line === line && position.column === column && position.file === file;
 }
 
 function secretFaults(

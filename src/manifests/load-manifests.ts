@@ -9,14 +9,23 @@ import type { Limits } from "../source/limits.ts";
 import { type Pace, pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
+import {
+  atManifests,
+  diagnosticsIn,
+  filesByUse,
+  isUnreadPatch,
+  patchProblems,
+  unusedRenames,
+} from "./check-patches.ts";
 import { type CheckBasis, type Checking, checkEverySemantics } from "./check-semantics.ts";
 import { type Declaration, faultyManifest, type ValidManifest, validManifest } from "./declaration.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
+import { NO_PATCHES, type PatchSet, readPatches } from "./read-patches.ts";
 import { type Refusing, refuseDuplicates } from "./refuse-duplicates.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
 import type { Rereading, SourceManifest } from "./source-manifest.ts";
-import { type TransformRules, transformOf } from "./transform.ts";
+import { type Transform, type TransformRules, transformOf } from "./transform.ts";
 
 /** The part of the configuration that decides which manifests are accepted. */
 export type LoadRules = TransformRules & {
@@ -25,6 +34,8 @@ export type LoadRules = TransformRules & {
   readonly external?: readonly string[];
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets?: readonly string[];
+  /** The folder of patch files, relative to the root of the source. */
+  readonly patches?: string | null;
 };
 
 /** Options of a load. */
@@ -34,7 +45,7 @@ export type LoadOptions = {
   /** The time that dates in manifests are compared with. */
   readonly now: Date;
   /** Returns what a file contributes with the same rules, if that is known without reading it; else null. */
-  readonly knownContent?: (file: SourceFile) => KnownContent | null;
+  readonly knownContent?: (file: SourceFile, transform: Transform) => KnownContent | null;
 };
 
 /** What one file contributes, and the diagnostics about it alone. */
@@ -45,6 +56,8 @@ export type ReadFile = KnownContent & {
   readonly file: SourceFile;
   /** False if its content was known. */
   readonly wasParsed: boolean;
+  /** Set if it holds patches, and no manifests. */
+  readonly isPatchFile?: true;
 };
 
 /** The files that were read, and the results of the checks. */
@@ -56,6 +69,7 @@ export type Contents = {
   readonly filesByPath: NamedList<ReadFile>;
   /** What the checks of this pass depended on; null for invalid manifests. */
   readonly checks: ReadonlyMap<Identity, CheckBasis | null>;
+  readonly patches: PatchSet;
 };
 
 /** What a revision declares. */
@@ -90,19 +104,26 @@ export async function loadManifests(
 ): Promise<Loaded> {
   signal.throwIfAborted();
   const found = diagnosticList();
-  for (const diagnostic of revision.diagnostics) found.add(diagnostic);
+  for (const diagnostic of revisionDiagnostics(revision, options.rules)) found.add(diagnostic);
   const { external = [] } = options.rules;
   await using exact = new ExactProcess();
-  const reading = readingOf(options, { exact, clock, signal });
+  const { manifestFiles, patchFiles } = filesByUse(revision.files, options.rules);
+  const patches = await readPatches(patchFiles, { ...options, exact, signal });
+  const reading = readingOf(options, { exact, clock, signal }, patches);
   const { pause } = reading;
-  const files = await readAll(revision.files, reading);
+  const read = await readAll(manifestFiles, reading);
   // In file order, whichever file was read first: if some are dropped, they are the same on every run.
-  for (const { diagnostics } of files) for (const diagnostic of diagnostics) found.add(diagnostic);
-  const declarations = files.flatMap(({ content }) => content.declarations);
+  for (const diagnostic of diagnosticsIn(read, patches)) found.add(diagnostic);
+  const files = withPatchFiles(read, patches, revision);
+  const declarations = read.flatMap(({ content }) => content.declarations);
   const invalid = new Set(
     declarations.flatMap(({ identity, isValid }) => (isValid || identity === null ? [] : [identity])),
   );
   const declared = new Set(declarations.flatMap(({ identity }) => identity ?? []));
+  const problems = patchProblems({ patches, files: read, declared }, options.rules, revision);
+  for (const one of [...problems.diagnostics, ...unusedRenames(read, options.rules)]) found.add(one);
+  // A manifest without its patches is not what the source declares.
+  if (problems.refusesAll) for (const identity of declared) invalid.add(identity);
   const refuse: Refuse = (identity, diagnostic) => {
     invalid.add(identity);
     if (diagnostic !== null) found.add(diagnostic);
@@ -131,14 +152,48 @@ export async function loadManifests(
     diagnostics,
     files: files.reduce((sum, file) => sum + (isOurReport(file) ? 0 : 1), 0),
     documents: declarations.length,
-    refused: refusedOf(declarations, invalid, diagnostics),
-    contents: { at: revision.at, files, filesByPath: namedList(files, ({ file }) => file.path), checks },
+    refused: refusedOf(declarations, invalid, atManifests(diagnostics, patches)),
+    contents: { at: revision.at, files, filesByPath: namedList(files, ({ file }) => file.path), checks, patches },
   };
 }
 
+/** What reading the files of a revision has reported; a patch file that is not read is an error. */
+export function revisionDiagnostics(
+  revision: RevisionFiles,
+  { patches = null }: LoadRules,
+): readonly SourceDiagnostic[] {
+  if (patches === null) return revision.diagnostics;
+  return revision.diagnostics.map((one) =>
+    isUnreadPatch(one, patches, revision) ? { ...one, severity: "error" as const } : one,
+  );
+}
+
+/** The files that were read, with the patch files, in the order of the revision. */
+export function withPatchFiles(
+  read: readonly ReadFile[],
+  patches: PatchSet,
+  { files }: Pick<RevisionFiles, "files">,
+): readonly ReadFile[] {
+  if (patches.files.length === 0) return read;
+  const byPath = new Map([...read, ...patchFilesOf(patches)].map((one) => [one.file.path, one]));
+  return files.flatMap(({ path }) => byPath.get(path) ?? []);
+}
+
+/** The patch files as files that were read. They are read in every pass, and no outline is kept of them. */
+export function patchFilesOf({ files }: PatchSet): readonly ReadFile[] {
+  const content = { declarations: [], isFinal: true };
+  return files.map(({ file, diagnostics }) => ({
+    file,
+    content,
+    diagnostics,
+    wasParsed: false,
+    isPatchFile: true as const,
+  }));
+}
+
 /** Whether a file holds nothing but a plan or a report of ours: every other file declares or is told of something. */
-export function isOurReport({ content, diagnostics }: ReadFile): boolean {
-  return content.declarations.length === 0 && diagnostics.length === 0;
+export function isOurReport({ content, diagnostics, isPatchFile }: ReadFile): boolean {
+  return content.declarations.length === 0 && diagnostics.length === 0 && isPatchFile !== true;
 }
 
 function byIdentity(manifests: readonly SourceManifest[]): NamedList<SourceManifest> {
@@ -181,14 +236,14 @@ function declaredAt({ identity, kind, file, line }: Declaration, invalid: Readon
 type Reading = DeclareOptions & Pick<LoadOptions, "knownContent">;
 
 /** The options for reading files of a load. */
-export function readingOf(options: LoadOptions, rereading: Rereading & Pace): Reading {
+export function readingOf(options: LoadOptions, rereading: Rereading & Pace, patches: PatchSet = NO_PATCHES): Reading {
   const { unknownFields = "refuse", allowLiteralSecrets = [] } = options.rules;
   return {
     ...options,
     ...rereading,
     unknownFields,
     allowLiteralSecrets,
-    transform: transformOf(options.rules),
+    transform: transformOf(options.rules, patches),
     pause: pacer(rereading),
   };
 }
@@ -212,8 +267,8 @@ export async function readAll(files: readonly SourceFile[], reading: Reading): P
   return files.flatMap((file) => read.get(file) ?? []);
 }
 
-function knownFile(file: SourceFile, { knownContent }: Reading): ReadFile | null {
-  const known = knownContent?.(file) ?? null;
+function knownFile(file: SourceFile, { knownContent, transform }: Reading): ReadFile | null {
+  const known = knownContent?.(file, transform) ?? null;
   return known && { file, ...known, wasParsed: false };
 }
 
@@ -239,7 +294,7 @@ async function refuseCycles(
       code: "cycle",
       summary: `a cycle of references: ${shorten(cycle).join(" → ")}`,
       detail: "None of them can be created first. A grant on both sides is a cycle too: keep one side.",
-      file: manifest?.file ?? null,
+      file: position?.file ?? null,
       line: position?.line ?? null,
       column: position?.column ?? null,
     });

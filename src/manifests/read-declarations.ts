@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/clock.ts";
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { isObject } from "../contract/json.ts";
 import { manifestReferences } from "../core/manifest-references.ts";
 import type { OtherDocuments, SourceDiagnostic } from "../core/other-documents.ts";
 import { globMatcher } from "../core/selection/glob.ts";
@@ -15,9 +15,9 @@ import { type Declaration, manifestDigest, nameOf, namingFieldsIn } from "./decl
 import { claimsFile, detectOversize, envelopeFault } from "./detect-file.ts";
 import { type Detected, detectDocument, SKIPPED, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
-import { examineManifest } from "./examine-manifest.ts";
-import { type LocateField, RereadableFile, readOptionsOf } from "./source-manifest.ts";
-import type { Transform } from "./transform.ts";
+import { examineTransformed } from "./examine-transformed.ts";
+import { type LocateField, placesIn, RereadableFile, readOptionsOf } from "./source-manifest.ts";
+import { patchedManifest, placesOf, type Transform, type Transformed } from "./transform.ts";
 
 /** What one file contributes. */
 export type FileContent = {
@@ -207,8 +207,9 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
     case "manifest": {
       const kind = kindOf(detected.type);
       if (kind !== undefined && isObject(document.value)) {
-        const value = reader.options.transform.manifestOf(kind, document.value);
-        return declareManifest(reader, document, { kind, type: detected.type, value, index });
+        const { type } = detected;
+        const transformed = reader.options.transform.transformed(kind, type, document.value);
+        return declareManifest(reader, document, { kind, type, transformed, index });
       }
       return noteOther(reader, document, unknownType(detected.type));
     }
@@ -263,7 +264,7 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   if (kind === undefined) return null;
   const value = options.transform.manifestOf(kind, named);
   const position = positionAt(document.offset);
-  const locate: LocateField = async () => position;
+  const locate: LocateField = async () => ({ file: file.display, ...position });
   const { line } = position;
   const broken = { isValid: false, fields: null, references: [], checkedBy: null, digest: undefined };
   return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
@@ -272,22 +273,28 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
 function declareManifest(
   reader: Reader,
   document: ParsedDocument,
-  { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "index"> & { readonly value: JsonObject },
+  {
+    kind,
+    type,
+    transformed,
+    index,
+  }: Pick<Declaration, "kind" | "type" | "index"> & { readonly transformed: Transformed },
 ): Declaration {
   const { file, found, positionAt, options, rereadable, allowsSecrets } = reader;
-  const locate = locator(document, positionAt);
-  const { unknownFields } = options;
-  const { faults, fields } = examineManifest(
-    document,
-    type,
-    value,
-    { locate, positionAt },
-    { unknownFields, allowsSecrets },
+  const { transform, allowLiteralSecrets } = options;
+  const { diagnostics, fields, isValid } = examineTransformed(
+    { document, type, transformed },
+    {
+      locate: placesIn(file.display, locator(document, positionAt)),
+      positionAt: (offset) => ({ file: file.display, ...positionAt(offset) }),
+    },
+    { unknownFields: options.unknownFields, allowsSecrets, allowLiteralSecrets },
   );
-  for (const { position, ...wording } of faults) found.add(diagnosticInFile(file.display, wording, position));
-  const isValid = faults.every(({ severity }) => severity === "warning");
+  for (const diagnostic of diagnostics) found.add(diagnostic);
+  const { value, renamedBy } = transformed;
   const { line } = positionAt(document.offset);
   const { identity, key } = nameOf(kind, type, value);
+  const patched = patchedManifest(transform, { kind, identity }, (reading) => rereadable.value(index, reading));
   // References in missing or faulty fields are unknown.
   const references = manifestReferences(isValid ? value : (fields ?? {}));
   const checkedBy = isValid ? checkAlone(type, value, options.now) : null;
@@ -300,11 +307,13 @@ function declareManifest(
     ...(isValid ? {} : { fields }),
     references,
     file,
-    digest: manifestDigest(file, index, options.transform),
+    digest: manifestDigest(file, index, [transform.key, patched?.key]),
     index,
     line,
     // Located by rereading: the texts or field positions of all files would take most of the memory of a run.
-    locate: rereadable.locate(index, line),
+    locate: rereadable.locate(index, line, placesOf(transform, { kind, type, identity })),
+    ...(patched === null ? {} : { patched }),
+    ...(renamedBy.length === 0 ? {} : { renamedBy }),
     isValid,
     checkedBy,
   };

@@ -1,9 +1,8 @@
 import type { Stop } from "../clock/clock.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { type Pace, pacer } from "../source/pacer.ts";
-import type { Position } from "../yaml/locator.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
-import { isParsed, type Rereading, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
+import { isParsed, type Place, type Rereading, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
 
 /** The manifests with their values; unparsed ones are read from their files. */
 export async function readManifests<One extends Manifest | UnparsedManifest>(
@@ -48,23 +47,23 @@ async function withValue<One extends Manifest | UnparsedManifest>(
 /** A field of a manifest, or with a null pointer the start of its document. */
 export type ManifestField = { readonly manifest: SourceHead; readonly pointer: string | null };
 
-/** The position of a field in its file. */
-export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<Position> {
+/** Where a field stands. */
+export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<Place> {
   await using exact = new ExactProcess();
   return await positionOf({ manifest, pointer }, { exact, signal });
 }
 
-/** The fields with their positions in their files. */
+/** The fields with the places where they stand. */
 export async function locateFields<Field extends ManifestField>(
   fields: readonly Field[],
   { signal }: Stop,
-): Promise<readonly (Field & { readonly position: Position })[]> {
+): Promise<readonly (Field & { readonly position: Place })[]> {
   await using exact = new ExactProcess();
-  const located: (Field & { readonly position: Position })[] = [];
+  const located: (Field & { readonly position: Place })[] = [];
   for (const field of fields) located.push({ ...field, position: await positionOf(field, { exact, signal }) });
   return located;
 }
 
-async function positionOf({ manifest, pointer }: ManifestField, reading: Rereading): Promise<Position> {
-  return pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer, reading);
+async function positionOf({ manifest, pointer }: ManifestField, reading: Rereading): Promise<Place> {
+  return pointer === null ? { file: manifest.file, line: manifest.line, column: 1 } : manifest.locate(pointer, reading);
 }

@@ -81,8 +81,7 @@ async function refuseAll(
         ? `${others.slice(0, SHOWN).join(", ")} and ${others.length - SHOWN} more`
         : others.join(", ");
     if (identity === null) continue;
-    const position = await duplicate.locate("/name", reading);
-    refuse(identity, { severity: "error", ...wording(named), file: file.display, ...position });
+    refuse(identity, { severity: "error", ...wording(named), ...(await duplicate.locate("/name", reading)) });
   }
 }
 

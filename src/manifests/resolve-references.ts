@@ -2,9 +2,8 @@ import { type Identity, type Reference, splitIdentity } from "../core/manifest.t
 import { globMatcher } from "../core/selection/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
-import type { Position } from "../yaml/locator.ts";
 import type { Refuse } from "./diagnostic-list.ts";
-import type { Rereading, SourceHead } from "./source-manifest.ts";
+import type { Place, Rereading, SourceHead } from "./source-manifest.ts";
 
 /** What references are resolved against. */
 export type ReferenceContext = {
@@ -45,8 +44,7 @@ export async function resolveReferences(
       const { kind, key } = splitIdentity(reference.identity);
       const keys = keysOf.get(kind);
       if (keys === undefined) continue;
-      const position = await manifest.locate(reference.pointer, reading);
-      const place = { identity: manifest.identity, file: manifest.file, ...position };
+      const place = { identity: manifest.identity, ...(await manifest.locate(reference.pointer, reading)) };
       const known = missing.get(reference.identity);
       if (known !== undefined) {
         known.others.push(place);
@@ -64,10 +62,10 @@ export async function resolveReferences(
   }
 }
 
-type Place = Position & { readonly identity: Identity; readonly file: string };
-
 /** An undeclared resource, and the references to it. */
-type UndeclaredPlaces = ReturnType<typeof undeclared> & { readonly first: Place; readonly others: Place[] };
+type UndeclaredPlaces = ReturnType<typeof undeclared> & { readonly first: Referring; readonly others: Referring[] };
+
+type Referring = Place & { readonly identity: Identity };
 
 function undeclared({ identity }: Reference, near: string | undefined) {
   const { kind, key } = splitIdentity(identity);

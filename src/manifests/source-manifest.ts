@@ -4,7 +4,7 @@ import type { Manifest, ManifestHead } from "../core/manifest.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
-import { lineFinder, locator, type Position } from "../yaml/locator.ts";
+import { type Locate, lineFinder, locator, type Position } from "../yaml/locator.ts";
 import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 
@@ -14,8 +14,20 @@ export type UnparsedManifest = ManifestHead & {
   readonly read: (reading: Rereading) => Promise<JsonObject>;
 };
 
-/** A declared resource without its value; `locate` finds its fields in its file. */
-export type SourceHead = ManifestHead & { readonly locate: LocateField };
+/** A declared resource without its value; `locate` finds where its fields stand. */
+export type SourceHead = ManifestHead & {
+  readonly locate: LocateField;
+  /** What patches have made of it; absent if none matches it. */
+  readonly patched?: PatchedManifest;
+};
+
+/** What is known of a manifest that patches match. */
+export type PatchedManifest = {
+  /** Where the last of the patches stands. */
+  readonly place: Place;
+  /** Reads what the manifest would be without them. */
+  readonly unpatched: (reading: Rereading) => Promise<JsonObject>;
+};
 
 /** A declared resource, and the digest of the document that declares it; absent if the document has none. */
 export type SourceManifest = SourceHead & (Manifest | UnparsedManifest) & { readonly digest?: string | undefined };
@@ -28,8 +40,17 @@ export function isParsed<One extends ManifestHead>(manifest: One): manifest is O
 /** What reading a file again needs. */
 export type Rereading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
 
-/** Finds a field of a document in its file by JSON Pointer. */
-export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<Position>;
+/** A position, and the file that it is in, as reports name it. */
+export type Place = Position & { readonly file: string };
+
+/** Finds where a field of a manifest stands by JSON Pointer: in its document, or in a patch. */
+export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<Place>;
+
+/** The same in texts that are in memory. */
+export type LocatePlace = (pointer: string, at?: "key" | "value") => Place;
+
+/** The places in the manifest of a document, by those in the document. */
+export type PlacesThrough = (document: JsonObject, inDocument: LocatePlace) => LocatePlace;
 
 /** The options for parsing a file. */
 export function readOptionsOf({ path }: SourceFile, limits: Limits): ReadOptions {
@@ -62,18 +83,23 @@ export class RereadableFile {
     });
   }
 
-  /** Finds fields of a document that starts in this line. */
-  locate(index: number, line: number): LocateField {
+  /** Finds fields of the manifest whose document starts in this line; `through` is null if nothing patches it. */
+  locate(index: number, line: number, through: PlacesThrough | null): LocateField {
+    const file = this.#file.display;
     return async (pointer, reading, at) => {
       try {
         this.#parsed ??= await this.#parse(reading);
         const { documents, positionAt } = this.#parsed;
         const document = documents[index];
-        if (document !== undefined) return locator(document, positionAt)(pointer, at);
+        if (document !== undefined) {
+          const find = placesIn(file, locator(document, positionAt));
+          const { value } = document;
+          return (through === null || !isObject(value) ? find : through(value, find))(pointer, at);
+        }
       } catch {
         // A report without the exact position is better than none. A changed file is reported when its value is needed.
       }
-      return { line, column: 1 };
+      return { file, line, column: 1 };
     };
   }
 
@@ -82,6 +108,11 @@ export class RereadableFile {
     const { documents, text } = await readYaml(bytes, readOptionsOf(this.#file, this.#limits), reading.exact);
     return { documents, positionAt: lineFinder(text) };
   }
+}
+
+/** The places that a locator of one file finds. */
+export function placesIn(file: string, locate: Locate): LocatePlace {
+  return (pointer, at) => ({ file, ...locate(pointer, at) });
 }
 
 type Parsed = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };

@@ -22,8 +22,8 @@ import { listTree, type TreeEntry } from "./git/tree.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles, isManifestFile } from "./ignore-files.ts";
 import type { Pace } from "./pacer.ts";
 import type { SourceOptions } from "./read-source.ts";
-import type { RevisionFiles } from "./revision.ts";
-import { realRoot, startsOf } from "./source-root.ts";
+import { type RevisionFiles, withoutOtherPatches } from "./revision.ts";
+import { NO_FOLDERS, realRoot, startsOf } from "./source-root.ts";
 
 /** Time for reading a history and for the questions to it, in milliseconds. */
 const HISTORY_MS = 5000;
@@ -51,7 +51,7 @@ export type HistoryFiles = {
 };
 
 /** Which history is read. */
-export type HistoryOptions = Pick<SourceOptions, "root" | "cwd" | "base" | "commits" | "limits"> & {
+export type HistoryOptions = Pick<SourceOptions, "root" | "cwd" | "base" | "commits" | "limits" | "patches"> & {
   /** The commit at which it begins. */
   readonly tip: string;
   /** The number of commits to read. */
@@ -185,9 +185,9 @@ export async function readApplied(
   const applied = await findApplied({ ...repository, isShallow: isShallow(repository) }, ref, base, pace);
   if (applied === null) return null;
   if (applied.is === "untrusted") return { applied, files: null };
-  const { paths, cwd, limits } = options;
-  const reading = { root, repository, ref: applied.commit, cwd, limits, ...(paths ? { paths } : {}) };
-  return { applied, files: await readCommitFiles(reading, pace) };
+  const { paths, patches = NO_FOLDERS, cwd, limits } = options;
+  const reading = { root, repository, ref: applied.commit, cwd, limits, patches, ...(paths ? { paths } : {}) };
+  return { applied, files: withoutOtherPatches(await readCommitFiles(reading, pace), patches) };
 }
 
 /** A repository whose commits can be read, and the source's root in it. */

@@ -17,8 +17,8 @@ import type { Limits } from "./limits.ts";
 import type { Pace } from "./pacer.ts";
 import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
-import { filesByPath, type RevisionFiles } from "./revision.ts";
-import { realRoot } from "./source-root.ts";
+import { filesByPath, type RevisionFiles, withoutOtherPatches } from "./revision.ts";
+import { NO_FOLDERS, type PatchFolders, realRoot } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
 
 /** How often a source is read if its link is swapped while it is read. */
@@ -46,6 +46,8 @@ export type CommitSource = {
 /** Which source is read. */
 export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted" | "shownRoot" | "before"> & {
   readonly limits: Limits;
+  /** The folders of patch files. @default none */
+  readonly patches?: PatchFolders;
   /** Null if the folder itself is read. */
   readonly commits: CommitSource | null;
   /** The ref that names the commit applied last, where nothing is compared with a base. @default none */
@@ -163,7 +165,7 @@ async function readFrom<Result extends PreparedRead>(
   pace: Pace,
   ours: Repository | null = null,
 ): Promise<SourceRead<Result>> {
-  const { root, shownRoot = root, limits, base } = options;
+  const { root, shownRoot = root, limits, base, patches = NO_FOLDERS } = options;
   const cwd = ours === null ? options.cwd : root;
   using resources = new DisposableStack();
   const checkout = ours === null ? await openCheckout(options, resources, pace) : ownRepository(ours);
@@ -187,6 +189,7 @@ async function readFrom<Result extends PreparedRead>(
     isForeign,
     ignore,
     knownFiles,
+    patches,
     ...(paths ? { paths } : {}),
   };
   const read = options.isRetired
@@ -198,7 +201,8 @@ async function readFrom<Result extends PreparedRead>(
   const fault =
     ref === null ? null : await checkoutFault({ root, branch: ref, commit: commitIn(read.files), checkout }, pace);
   const kept = resources.move();
-  const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };
+  const own = withoutOtherPatches(read.files, patches);
+  const files = { ...own, diagnostics: [...warnings, ...own.diagnostics] };
   // A commit that was named is not read from a work tree, so it has no branch.
   const branch = repository === null || isCommitted || resolvedBase?.use === "instead" ? null : branchOf(repository);
   const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
@@ -254,10 +258,16 @@ async function resolveRequestedBase(
 
 type Read = { readonly files: RevisionFiles; readonly base: ComparedBase | null };
 
-async function readFiles(place: FolderOptions, resolvedBase: ResolvedBase | null, pace: Pace): Promise<Read> {
+async function readFiles(
+  place: FolderOptions & { readonly patches: PatchFolders },
+  resolvedBase: ResolvedBase | null,
+  pace: Pace,
+): Promise<Read> {
   if (resolvedBase === null) return { files: await readFolder(place, pace), base: null };
   const readCommit = (commit: string): Promise<RevisionFiles> =>
-    explainMissing(resolvedBase, () => readCommitFiles({ ...place, ref: commit }, pace));
+    explainMissing(resolvedBase, async () =>
+      withoutOtherPatches(await readCommitFiles({ ...place, ref: commit }, pace), place.patches),
+    );
   if (resolvedBase.use === "instead") return { files: await readCommit(resolvedBase.commit), base: null };
   const { found, repository, applied } = resolvedBase;
   const read = (): Promise<RevisionFiles> => readCommit(found.commit);

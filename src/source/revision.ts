@@ -2,6 +2,7 @@ import type { Stop } from "../clock/clock.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import type { Stamp } from "./file-stamp.ts";
+import type { PatchFolders } from "./source-root.ts";
 
 /** One file of a source that may hold manifests. */
 export type SourceFile = {
@@ -61,6 +62,21 @@ export type RevisionFiles = {
   /** Set if there may be more of them. */
   readonly isLeftOutMore?: true;
 };
+
+/** A revision without the patch files of other targets; a file belongs to the innermost folder of patches. */
+export function withoutOtherPatches<Files extends RevisionFiles>(revision: Files, folders: PatchFolders): Files {
+  const { own, others } = folders;
+  if (others.length === 0) return revision;
+  const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+  const isOthers = (path: string): boolean => {
+    const innermost = others
+      .filter((folder) => isBelow(path, folder))
+      .reduce((a, b) => (b.length > a.length ? b : a), "");
+    return innermost !== "" && !(own !== null && own.length >= innermost.length && isBelow(path, own));
+  };
+  const files = revision.files.filter(({ path }) => !isOthers(path));
+  return files.length === revision.files.length ? revision : { ...revision, files, filesByPath: filesByPath(files) };
+}
 
 /** The files of a revision by path. */
 export function filesByPath(files: readonly SourceFile[]): NamedList<SourceFile> {

@@ -104,10 +104,25 @@ export function isInside(root: string, file: string): boolean {
   return [file, realpathSync(file)].some((path) => path !== top && isAtOrBelow(top, path));
 }
 
+/** Folders of patch files below the root of a source. */
+export type PatchFolders = {
+  /** That of the target; it may be absent. Null if the target has none. */
+  readonly own: string | null;
+  /** Those of other targets, whose files are not read. */
+  readonly others: readonly string[];
+};
+
+/** No folders of patches. */
+export const NO_FOLDERS: PatchFolders = { own: null, others: [] };
+
 /** The starting points below the root, as paths with `/` and without a trailing `/`; `` is the root itself. */
-export function startsOf(root: string, paths: readonly string[] | undefined): readonly string[] {
-  if (paths === undefined || paths.length === 0) return [""];
-  const starts = paths.map((path) => {
+export function startsOf(
+  root: string,
+  paths: readonly string[] | undefined,
+  { own = null }: Partial<PatchFolders> = {},
+): readonly string[] {
+  const named = paths === undefined || paths.length === 0 ? ["."] : paths;
+  const starts = [...named, ...(own === null ? [] : [own])].map((path) => {
     const inside = relative(root, resolve(root, path));
     if (inside.split(sep)[0] === ".." || isAbsolute(inside)) {
       throw new HoldfastError("invalid", `the path ${path} leads out of the source`, {

@@ -23,7 +23,7 @@ import {
 import type { Limits } from "./limits.ts";
 import type { pacer } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
-import { startsOf } from "./source-root.ts";
+import { type PatchFolders, startsOf } from "./source-root.ts";
 
 /** Which files of a folder are read. */
 export type FolderOptions = {
@@ -32,6 +32,7 @@ export type FolderOptions = {
   readonly shownRoot?: string;
   /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[];
+  readonly patches?: PatchFolders;
   /** Files and folders that are not part of it, such as the state folder; absolute, or relative to the root. */
   readonly ignore?: readonly string[];
   readonly cwd: string;
@@ -97,7 +98,7 @@ export function startWalk(options: FolderOptions, at: number): FolderWalk {
   const leftOut = new Map<string, LeftOut>();
   const ignoredLinks = new Set<string>();
   const fresh = { queue: [], found: [], ...seen, leftOut, ignoredLinks, absentStarts: [], diagnostics: [] };
-  const starts = startsOf(root, options.paths);
+  const starts = startsOf(root, options.paths, options.patches);
   return { ...options, at, cwd, starts, place, excluded, ...fresh };
 }
 
@@ -137,7 +138,7 @@ function queueStart(walk: FolderWalk, start: string, outer: readonly Scope[]): v
     const stat = lstatSync(join(walk.root, path), { throwIfNoEntry: false });
     if (stat === undefined) {
       // It may be a part of a checkout that is not checked out.
-      walk.absentStarts.push(start);
+      if (start !== walk.patches?.own) walk.absentStarts.push(start);
       return;
     }
     if (walk.repository !== null && fileStatus(join(placeOf(walk, path), ".git")) !== undefined) {

@@ -8,7 +8,7 @@ import { ignoreFiles, isManifestFile, isSkippedName } from "./ignore-files.ts";
 import { defaultLimits } from "./limits.ts";
 import { type Pace, pacer } from "./pacer.ts";
 import { fileStatus, readRegularFile } from "./read-regular-file.ts";
-import { CONFIG_NAME, startsOf } from "./source-root.ts";
+import { CONFIG_NAME, type PatchFolders, startsOf } from "./source-root.ts";
 
 /** What is watched, and the callbacks. */
 export type WatchOptions = {
@@ -16,6 +16,7 @@ export type WatchOptions = {
   readonly root: string;
   /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[] | undefined;
+  readonly patches?: PatchFolders | undefined;
   /** Folders that are not watched, such as the state folder; absolute, or relative to the root. */
   readonly ignore?: readonly string[];
   /** Called when the source may have changed. It does not name the change, so that no missed event matters. */
@@ -47,7 +48,7 @@ export type SourceWatch = {
 /** Watches a source until the signal is aborted; resolves once every folder is watched. */
 export async function watchSource(options: WatchOptions, { signal }: { signal: AbortSignal }): Promise<SourceWatch> {
   const { root, onTrouble } = options;
-  const targets = startsOf(root, options.paths).map((start) => join(root, start));
+  const targets = startsOf(root, options.paths, options.patches).map((start) => join(root, start));
   const watcher = watch([...targets, join(root, CONFIG_NAME)], {
     ignored: (path, stats) => isUnwatched(options, path, stats),
     ignoreInitial: true,

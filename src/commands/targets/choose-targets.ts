@@ -1,12 +1,14 @@
 // src/commands/targets: the targets of the operator's configuration. See docs/pod.md#targets.
 
 import { resolve } from "node:path";
+import { normalize } from "node:path/posix";
 import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
+import type { PatchFolders } from "../../source/source-root.ts";
 import type { Terminal } from "../terminal.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 
@@ -24,6 +26,9 @@ export type TargetChoice = {
   /** Null for the local folder. */
   readonly source: SourceChoice | null;
   readonly paths: readonly string[] | null;
+  readonly rename: NonNullable<TargetEntry["rename"]> | null;
+  /** The folders of patch files of this target, and of the others of its source. */
+  readonly patches: PatchFolders;
   readonly server: string | null;
   /** What the control plane is to be spared by all targets that name its entry of `servers`; null without an entry. */
   readonly limits: (RequestLimits & { readonly name: string }) | null;
@@ -65,7 +70,7 @@ export function chooseSources({ sources, servers, targets }: OperatorConfig, ter
 /** The target of an entry without a pattern. */
 export function chooseTarget(
   entry: TargetEntry,
-  { sources, servers }: ChosenSources,
+  { sources, servers, entries }: ChosenSources,
   terminal: Terminal,
 ): TargetChoice {
   const { name, paths, sync, interval, driftInterval, confirm } = entry;
@@ -76,6 +81,8 @@ export function chooseTarget(
     name,
     source,
     paths: paths ?? source?.paths ?? null,
+    rename: entry.rename ?? null,
+    patches: patchFolders(entry, source, { sources, entries }),
     ...serverOf(entry, servers, file),
     sync: sync ?? null,
     interval: interval ?? null,
@@ -84,6 +91,26 @@ export function chooseTarget(
     publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
     isRetired: false,
   };
+}
+
+// No target of a source reads the patch files of another one.
+function patchFolders(
+  entry: TargetEntry,
+  source: SourceChoice | null,
+  { sources, entries }: Pick<ChosenSources, "sources" | "entries">,
+): PatchFolders {
+  const own = patchFolder(entry);
+  const same = entries.filter((other) => other.patches && sourceOf(other, sources) === source);
+  const others = new Set(same.flatMap((other) => patchFolder(other) ?? []));
+  if (own !== null) others.delete(own);
+  return { own, others: [...others] };
+}
+
+function patchFolder({ name, patches }: TargetEntry): string | null {
+  if (!patches) return null;
+  const folder = normalize(patches).replace(/\/+$/, "");
+  if (folder !== "." && folder !== ".." && !folder.startsWith("../")) return folder;
+  throw refused(`the folder ${patches} of target ${name} is not below the root of its source`, "correct `patches`");
 }
 
 // A single source needs no target entry.

@@ -14,6 +14,7 @@ import type { Base, SourceConfig } from "../../source/read-source-config.ts";
 import { createRemote, type Remote } from "../../source/remote/remote.ts";
 import { type RemoteWithBackoff, withBackoff } from "../../source/remote/with-backoff.ts";
 import { SourceError } from "../../source/source-error.ts";
+import { NO_FOLDERS } from "../../source/source-root.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
@@ -109,6 +110,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       applied: appliedOf(flags, choice),
       commits,
       paths: choice?.paths ?? undefined,
+      patches: choice?.patches ?? NO_FOLDERS,
       config,
       isCommitOptional: use.isCommitOptional ?? false,
       ignore: plansOf(invocation),
@@ -125,6 +127,8 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
         root: remote === null ? root : null,
         writers: flags.writers ?? operator.writers ?? [],
         heals: choice?.sync === "heal",
+        rename: choice?.rename ?? null,
+        patches: choice?.patches.own ?? null,
       }),
       choice?.isRetired ? () => true : (newest?.isReleased ?? (() => false)),
     ),

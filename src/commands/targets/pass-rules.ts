@@ -9,6 +9,7 @@ import type { Selection } from "../../core/selection/select.ts";
 import type { Rules, Target } from "../../engine/target.ts";
 import { relativePath } from "../../files/real-path.ts";
 import { kindOf, kinds as knownKinds } from "../../kinds/index.ts";
+import type { LoadRules } from "../../manifests/load-manifests.ts";
 import { kindHint } from "../../schema/closest-name.ts";
 import type { Invocation } from "../command.ts";
 
@@ -16,7 +17,7 @@ const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
 const DEFAULT_HISTORY = 1000;
 
-type RuleOptions = {
+type RuleOptions = Pick<LoadRules, "rename" | "patches"> & {
   /** The folder of the source; null for a commit. */
   readonly root: string | null;
   readonly writers: readonly string[];
@@ -25,13 +26,21 @@ type RuleOptions = {
 };
 
 /** The rules of a command's passes, in the order flag > environment > configuration > default. */
-export function rulesOf(invocation: Invocation, { root, writers, heals }: RuleOptions): Target["rules"] {
+export function rulesOf(
+  invocation: Invocation,
+  { root, writers, heals, rename, patches }: RuleOptions,
+): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
   return (config): Rules => ({
     selection,
     ref: flags.ref ?? config.ref ?? null,
-    load: { ...config, defaults: { workspace_fqn: flags.workspace ?? config.defaults?.workspace_fqn ?? null } },
+    load: {
+      ...config,
+      defaults: { workspace_fqn: flags.workspace ?? config.defaults?.workspace_fqn ?? null },
+      ...(rename ? { rename } : {}),
+      ...(patches ? { patches } : {}),
+    },
     strict: flags.strict ?? false,
     partial: flags.partial ?? false,
     ignore: (config.ignore ?? []).map(ignoreRule),

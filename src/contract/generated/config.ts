@@ -320,6 +320,27 @@ driftInterval?: (number | null)
  */
 confirm?: (boolean | null)
 /**
+ * What this target calls clusters and workspaces: their names in identities and references are mapped before patches are applied. An entry of a workspace goes before that of its cluster
+ */
+rename?: ({
+/**
+ * Names of clusters in the source, and what they are here; workspaces in them are renamed with them
+ */
+clusters?: ({
+[k: string]: string
+} | null)
+/**
+ * Workspaces of the source as cluster:name, and what they are here
+ */
+workspaces?: ({
+[k: string]: string
+} | null)
+} | null)
+/**
+ * Folder of patch files, relative to the root of the source; no target reads its files as manifests
+ */
+patches?: (string | null)
+/**
  * Whether refs/holdfast/NAME of the repository follows the commit that was applied last, so that a CI job without a state folder can tell what was; off without this key
  */
 publishRef?: (boolean | null)

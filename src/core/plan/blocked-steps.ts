@@ -23,15 +23,15 @@ export type BlockedStep = {
 export function blockedSteps(
   blocked: readonly {
     readonly manifest: ManifestHead;
-    readonly position: { readonly line: number; readonly column: number };
+    readonly position: { readonly file: string; readonly line: number; readonly column: number };
   }[],
   decisions: ReadonlyMap<Identity, Decision>,
 ): readonly BlockedStep[] {
   return blocked.flatMap(({ manifest, position }) => {
-    const { identity, kind, file } = manifest;
+    const { identity, kind } = manifest;
     const decision = decisions.get(identity);
     if (decision?.action !== "block" || decision.reason === null) return [];
-    return [{ identity, kind, reason: decision.reason, ...causeOf(manifest, decision, decisions), file, ...position }];
+    return [{ identity, kind, reason: decision.reason, ...causeOf(manifest, decision, decisions), ...position }];
   });
 }
 

@@ -251,6 +251,6 @@ export async function locateOutcome(
 ): Promise<string | null> {
   const manifest = error === null ? undefined : manifests.get(identity);
   if (manifest === undefined) return null;
-  const { line, column } = await locateField({ manifest, pointer: error?.pointer || null }, stop);
-  return `${manifest.file}:${line}:${column}`;
+  const { file, line, column } = await locateField({ manifest, pointer: error?.pointer || null }, stop);
+  return `${file}:${line}:${column}`;
 }

@@ -6,17 +6,20 @@ import type { Loaded } from "../../manifests/load-manifests.ts";
 import type { ComparedBase } from "../../source/read-source.ts";
 
 type Sides = {
-  readonly merged: Pick<Loaded, "manifests" | "refused">;
-  readonly atBase: Pick<Loaded, "manifests" | "refused">;
+  readonly merged: Pick<Loaded, "manifests" | "refused" | "contents">;
+  readonly atBase: Pick<Loaded, "manifests" | "refused" | "contents">;
 };
 
-/** Refuses a source where a file with manifests on either side cannot be merged with the base. */
+/** Refuses a source where a file with manifests or patches on either side cannot be merged with the base. */
 export function requireMerged({ ref, conflicts }: ComparedBase, { merged, atBase }: Sides): void {
   if (conflicts.length === 0) return;
   const lines = new Map([atBase, merged].flatMap(({ manifests }) => manifests.map(({ file, line }) => [file, line])));
   const refused = new Set([merged, atBase].flatMap((side) => side.refused.map(({ file }) => file)));
+  const patches = new Set(
+    [merged, atBase].flatMap(({ contents }) => contents.patches.files.map(({ file }) => file.display)),
+  );
   const diagnostics = conflicts
-    .filter(({ display }) => lines.has(display) || refused.has(display))
+    .filter(({ display }) => lines.has(display) || refused.has(display) || patches.has(display))
     .map(
       ({ display, here, atBase: there }): Diagnostic => ({
         severity: "error",

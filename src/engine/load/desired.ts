@@ -134,7 +134,8 @@ export function commitWithout({ untracked }: RevisionFiles, { files }: Loaded["c
   if (untracked === undefined) return null;
   const others = files.filter(({ file }) => untracked.paths.has(file.path));
   const isEmpty = others.every(
-    ({ content, diagnostics }) => content.declarations.length === 0 && !hasErrors(diagnostics),
+    ({ content, diagnostics, isPatchFile }) =>
+      content.declarations.length === 0 && !hasErrors(diagnostics) && isPatchFile !== true,
   );
   return isEmpty ? untracked.commit : null;
 }

@@ -57,11 +57,11 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     ) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
   const { value } = requireRead(livePlan.waved.find((one) => one.manifest.identity === identity)?.manifest ?? manifest);
-  const { line } = await locateField({ manifest, pointer }, run);
+  const { file, line } = await locateField({ manifest, pointer }, run);
   const answer = {
     identity,
     pointer,
-    wanted: { value: valueIn(value), file: manifest.file, line },
+    wanted: { value: valueIn(value), file, line },
     written:
       receipt === undefined
         ? null
@@ -76,7 +76,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   return {
     what: "explained",
     server: session.server,
-    revision: commitOf(manifest.file, read.desired),
+    revision: commitOf(file, read.desired),
     at: receipt?.at ?? null,
     diagnostics: [],
     ...answer,

@@ -11,7 +11,7 @@ import { type Limits, tooMany } from "../limits.ts";
 import { type Pace, pacer } from "../pacer.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
-import { startsOf } from "../source-root.ts";
+import { type PatchFolders, startsOf } from "../source-root.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
 import { isBelow } from "./compare-to-commit.ts";
@@ -35,6 +35,7 @@ export type CommitOptions = {
   readonly ref: string;
   /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[];
+  readonly patches?: PatchFolders;
   readonly cwd: string;
   readonly limits: Limits;
   /**
@@ -65,13 +66,15 @@ export async function readCommitFiles(options: CommitOptions, pace: Pace): Promi
   if (changed !== null) return changed;
   const prefix = prefixIn(repository, root);
   const tree = await listTree(repository, commit, pace, { most: options.limits.entries });
-  const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
+  const starts = startsOf(root, options.paths, options.patches).map((start) => (prefix + start).replace(/\/$/, ""));
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
   const selected = await selectTreeEntries(place, tree, starts, pace);
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const holds = (start: string, { mode, path }: TreeEntry): boolean =>
     isBelow(path, start) || (mode === SUBMODULE_MODE && isBelow(start, path));
-  const missing = starts.find((start) => !tree.some((entry) => holds(start, entry)));
+  const { own = null } = options.patches ?? {};
+  const needed = own === null ? starts : starts.filter((start) => start !== prefix + own);
+  const missing = needed.find((start) => !tree.some((entry) => holds(start, entry)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const { files, unread } = await readFiles(place, regular, pace);

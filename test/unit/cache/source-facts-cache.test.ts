@@ -22,6 +22,7 @@ import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
 import { locateFields, readManifest, readManifests } from "../../../src/manifests/read-manifests.ts";
+import { NO_PATCHES } from "../../../src/manifests/read-patches.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { transformOf } from "../../../src/manifests/transform.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
@@ -289,13 +290,14 @@ describe("a source read again", () => {
         limits: defaultLimits,
         unknownFields: "refuse",
         allowLiteralSecrets: [],
-        transform: transformOf({}),
+        transform: transformOf({}, NO_PATCHES),
       } as const;
       const on = { ...rules, now: new Date(), exact, clock: systemClock, signal, pause: () => undefined };
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
       return {
         content: outlineOf({
+          file,
           content: await readDeclarations(file, on, { add: (one) => diagnostics.push(one) }),
           diagnostics,
         }),

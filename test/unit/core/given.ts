@@ -36,7 +36,7 @@ export function declare(value: JsonObject, extra: Partial<Manifest> = {}): Sourc
     file: `${value.name}.yaml`,
     line: 1,
     references: manifestReferences(value),
-    locate: async () => ({ line: 1, column: 1 }),
+    locate: async () => ({ file: `${value.name}.yaml`, line: 1, column: 1 }),
     ...extra,
   };
 }
@@ -130,7 +130,7 @@ export function plan(manifests: readonly Manifest[], around: Around = {}): PlanW
   return withBlockDiagnostics(
     made,
     blockedSteps(
-      blocked.map((manifest) => ({ manifest, position: { line: manifest.line, column: 1 } })),
+      blocked.map((manifest) => ({ manifest, position: { file: manifest.file, line: manifest.line, column: 1 } })),
       made.decisions,
     ),
   );

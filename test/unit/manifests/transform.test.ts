@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import type { LoadRules } from "../../../src/manifests/load-manifests.ts";
+import { NO_PATCHES } from "../../../src/manifests/read-patches.ts";
 import { transformOf } from "../../../src/manifests/transform.ts";
 import { brief, loadFiles } from "../source/source.ts";
 
@@ -17,7 +18,7 @@ const service = "type: service\nname: api\nimage: { type: image, image_uri: r/ap
 function manifestOf(document: JsonObject, rules: LoadRules): JsonObject {
   const kind = kindOf(String(document.type));
   if (kind === undefined) throw new TypeError(`no kind ${document.type}`);
-  return transformOf(rules).manifestOf(kind, document);
+  return transformOf(rules, NO_PATCHES).manifestOf(kind, document);
 }
 
 test("a manifest has the default workspace where its kind takes one and its document names none", () => {
@@ -39,8 +40,10 @@ test("a manifest lacks the schema that its document names for an editor", () => 
 });
 
 test("what a transform depends on is its key, which the digests of manifests contain", async () => {
-  expect(transformOf({}).key).toBe("");
-  expect(transformOf(withWorkspace("dev:web")).key).not.toBe(transformOf(withWorkspace("dev:batch")).key);
+  expect(transformOf({}, NO_PATCHES).key).toBe("");
+  expect(transformOf(withWorkspace("dev:web"), NO_PATCHES).key).not.toBe(
+    transformOf(withWorkspace("dev:batch"), NO_PATCHES).key,
+  );
   const digestsWith = async (workspace: string) => {
     const { manifests } = await loadFiles({ ...foundations, "api.yaml": service }, withWorkspace(workspace));
     return manifests.map(({ digest }) => digest);

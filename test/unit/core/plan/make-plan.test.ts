@@ -151,7 +151,10 @@ describe("a dry run of what is new", () => {
     const manifest = declare(service());
     const first = makePlan(planInput([manifest], { live: { "service/c1:ws1/api": absent }, dryRuns }));
     expect(first.decisions.get(manifest.identity)?.pointer).toBe("/mounts/0/secret_fqn");
-    const blocked = blockedSteps([{ manifest, position: { line: 7, column: 9 } }], first.decisions);
+    const blocked = blockedSteps(
+      [{ manifest, position: { file: manifest.file, line: 7, column: 9 } }],
+      first.decisions,
+    );
     const { plan: made } = withBlockDiagnostics(first, blocked);
     expect(made.steps).toMatchObject([{ action: "block", reason: "refused" }]);
     expect(made.checksum).toBe(first.plan.checksum);
