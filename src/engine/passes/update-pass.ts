@@ -4,13 +4,13 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { takeLive } from "../../core/diff/declared-form.ts";
 import { isActedOn } from "../../core/diff/field-cause.ts";
-import { writtenValueAt } from "../../core/diff/pointer.ts";
+import { pointerOf, redactPointer, writtenValueAt } from "../../core/diff/pointer.ts";
 import { type Kind, requireKind } from "../../core/kind.ts";
 import { requireRead } from "../../core/manifest.ts";
 import type { ManifestUpdate, UpdatesEvent } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
-import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import type { PatchedManifest, SourceManifest } from "../../manifests/source-manifest.ts";
 import { skipped, skippedFor } from "../import/make-manifest.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
@@ -62,8 +62,10 @@ function updatesOf(
   if (live.state === "absent") return [{ ...skipped({ identity, kind }, "absent", "it is not live"), file }];
   if (live.state === "unknown")
     return [{ ...skipped({ identity, kind }, "unreadable", live.detail ?? "live cannot be read here"), file }];
+  const { patched } = manifest;
   const acted = (decisions.get(identity)?.differences ?? []).filter(({ cause }) => isActedOn(cause));
   if (acted.length === 0) return [{ identity, kind: type, file, result: "unchanged" }];
+  if (patched !== undefined) return [{ identity, kind: type, file, ...patchedSkip(acted, patched) }];
   const { value: before } = requireRead(manifest);
   const sides = { shape: kind.shape, manifest: before, live: live.row.manifest };
   const take = (fields: typeof acted): JsonObject =>
@@ -83,6 +85,16 @@ function updatesOf(
   );
   const isUncommitted = uncommitted?.has(file) ?? false;
   return [...kept, { identity, kind: type, file, line, before, after: take(plain), changes, isUncommitted }];
+}
+
+// What is live would have to be told apart into what the manifest and what the patch says.
+function patchedSkip(
+  acted: readonly { readonly tokens: readonly string[] }[],
+  { place }: PatchedManifest,
+): Pick<ImportedResource, "result" | "why" | "detail"> {
+  const fields = acted.map(({ tokens }) => redactPointer(pointerOf(tokens))).join(", ");
+  const detail = `the patch ${place.file}:${place.line} matches it; change by hand: ${fields}`;
+  return { result: "skipped", why: "not-editable", detail };
 }
 
 function newSecrets({ shape }: Kind, before: JsonObject, after: JsonObject): readonly Literal[] {

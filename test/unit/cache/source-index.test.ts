@@ -25,8 +25,8 @@ const teamOf = (name: string, other: string): string =>
 const files: Files = { ...foundations, "a.yaml": service("a"), "b.yaml": service("b"), "x.yaml": teamX };
 
 /** A repository that is followed, and its newest commit as an index gives it. */
-async function followed() {
-  const upstream = await upstreamOf(files);
+async function followed(more: Files = {}) {
+  const upstream = await upstreamOf({ ...files, ...more });
   const folder = await temporaryFolder();
   const { commits } = followedInto(upstream.folder, folder);
   const update = async (
@@ -171,6 +171,67 @@ test("whatever is edited, an update finds what a reading of everything finds", a
       }
     }),
     { numRuns: 12, seed: 7 },
+  );
+  expect([...parts].toSorted()).toEqual([false, true]);
+});
+
+const patchOf = (match: string, image: string): string =>
+  `match: ${match}\npatch: { image: { image_uri: "r/${image}" } }\n`;
+
+test("an update reads again what a changed patch matches or has matched, and nothing else", async () => {
+  const rules = { patches: "patches" };
+  const { upstream, update } = await followed({
+    "patches/a.yaml": patchOf("service/dev:web/a", "x:1"),
+    "patches/b.yaml": patchOf("service/dev:web/b", "x:1"),
+  });
+  const first = await update(null, { rules });
+  expect(first.loaded.diagnostics).toEqual([]);
+  await upstream.commit({ "patches/a.yaml": patchOf("service/dev:web/a", "x:2") });
+  const second = await update(first, { rules });
+  expect(second.isPart).toBe(true);
+  const reread = second.loaded.contents.files.filter(
+    ({ content }, at) => content !== first.loaded.contents.files[at]?.content,
+  );
+  expect(reread.map(({ file }) => file.path)).toEqual(["a.yaml", "patches/a.yaml"]);
+  expect(changed(first, second)).toEqual(["service/dev:web/a"]);
+  expect(await contentOf(second)).toEqual(await contentOf(await update(null, { rules })));
+  await upstream.commit({ "patches/b.yaml": patchOf("service/dev:web/*", "x:3") });
+  const third = await update(second, { rules });
+  expect(changed(second, third)).toEqual(["service/dev:web/a", "service/dev:web/b"]);
+  expect(await contentOf(third)).toEqual(await contentOf(await update(null, { rules })));
+});
+
+test("whatever is edited in manifests and patches, an update finds what a reading of everything finds", async () => {
+  const rules = { patches: "patches", rename: { clusters: { dev: "prod" } } };
+  const edits = {
+    "a.yaml": [service("a"), service("a", "env: { A: b }\n"), service("c"), "type: service\nname: 1\n"],
+    "b.yaml": [service("b"), `${service("b")}---\n${service("d")}`],
+    "patches/p.yaml": [
+      patchOf("service/prod:web/a", "x:1"),
+      patchOf("service/prod:web/*", "x:2"),
+      `# moved\n${patchOf("service/prod:web/*", "x:2")}`,
+      `${patchOf("service/prod:web/b", "x:3")}---\n${patchOf("**", "x:4")}`,
+      "match: service/prod:web/b\npatch: { replicas: many }\n",
+      "match: service/prod:web/b\npatch: { env: { TOKEN: abc } }\n",
+    ],
+  };
+  const edit = fc
+    .constantFrom(...Object.entries(edits))
+    .chain(([path, texts]) => fc.constantFrom(...texts).map((text) => ({ path, text })));
+  const parts = new Set<boolean>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 2, maxLength: 5 }), async (list) => {
+      const { upstream, update } = await followed({ "patches/p.yaml": patchOf("service/prod:web/*", "x:1") });
+      let before = await update(null, { rules });
+      for (const { path, text } of list) {
+        await upstream.commit({ [path]: text, "count.txt": `${Math.random()}` });
+        const after = await update(before, { rules });
+        parts.add(after.isPart);
+        expect(await contentOf(after)).toEqual(await contentOf(await update(null, { rules })));
+        before = after;
+      }
+    }),
+    { numRuns: 8, seed: 11 },
   );
   expect([...parts].toSorted()).toEqual([false, true]);
 });
