@@ -169,7 +169,7 @@ export function revisionDiagnostics(
 }
 
 /** The files that were read, with the patch files, in the order of the revision. */
-export function withPatchFiles(
+function withPatchFiles(
   read: readonly ReadFile[],
   patches: PatchSet,
   { files }: Pick<RevisionFiles, "files">,
