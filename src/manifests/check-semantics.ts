@@ -11,7 +11,7 @@ import { diagnosticInFile, keyOrValue, wordingOf } from "../source/file-diagnost
 import type { Pace } from "../source/pacer.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readManifestsBy } from "./read-manifests.ts";
-import type { Place, Rereading, SourceManifest } from "./source-manifest.ts";
+import type { FieldPlace, Rereading, SourceManifest } from "./source-manifest.ts";
 
 /** What the result of a check depended on, apart from the manifest itself, when the manifest passed. */
 export type CheckBasis = {
@@ -95,7 +95,7 @@ async function placeOf(
   { file, kind, value, locate, patched }: SourceManifest & Manifest,
   input: RuleInput,
   reading: Rereading,
-): Promise<Place> {
+): Promise<FieldPlace> {
   const place = await locate(fault.pointer, reading, keyOrValue(fault));
   if (patched === undefined || fault.severity !== "error" || place.file !== file) return place;
   const own = runRules(text(value.type) ?? kind, await patched.unpatched(reading), input).faults;

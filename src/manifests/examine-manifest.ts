@@ -9,16 +9,16 @@ import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
 import { checkSpellings } from "./check-spellings.ts";
 import { type Literal, literalSecrets } from "./literal-secrets.ts";
-import type { LocatePlace, Place } from "./source-manifest.ts";
+import type { FieldPlace, LocatePlace } from "./source-manifest.ts";
 
 const NO_WORKSPACE =
   "For example: `workspace_fqn: prod-eu:ranking`. Or give all applications without one a default: --workspace, or " +
   "`defaults.workspace_fqn` in holdfast.yaml.";
 
 /** A fault in a manifest, and its place. */
-export type PositionedFault = Wording & { readonly position: Place };
+export type PositionedFault = Wording & { readonly position: FieldPlace };
 
-type PlaceAt = (offset: number) => Place;
+type PlaceAt = (offset: number) => FieldPlace;
 
 /** How faults of one document are located. */
 export type Locating = { readonly locate: LocatePlace; readonly positionAt: PlaceAt };
@@ -139,7 +139,7 @@ function syntaxFault({ severity, code, summary, detail, offset, other }: Fault, 
   return { severity, code, summary, detail: full, position: positionAt(offset) };
 }
 
-function isSame({ position }: PositionedFault, { file, line, column }: Place): boolean {
+function isSame({ position }: PositionedFault, { file, line, column }: FieldPlace): boolean {
   return position.line === line && position.column === column && position.file === file;
 }
 

@@ -14,7 +14,7 @@ import {
   type PositionedFault,
 } from "./examine-manifest.ts";
 import type { PatchDocument } from "./read-patches.ts";
-import type { Place } from "./source-manifest.ts";
+import type { FieldPlace } from "./source-manifest.ts";
 import { placesThrough, type Transformed } from "./transform.ts";
 
 type Examination = {
@@ -71,7 +71,7 @@ function diagnosticOf({ position, ...wording }: PositionedFault): Diagnostic {
   return diagnosticInFile(position.file, wording, position);
 }
 
-function withManifest(diagnostic: Diagnostic, { file, line, column }: Place): Diagnostic {
+function withManifest(diagnostic: Diagnostic, { file, line, column }: FieldPlace): Diagnostic {
   return { ...diagnostic, related: [{ file, line, column }] };
 }
 
@@ -82,7 +82,7 @@ function isAllowed({ file }: PatchDocument, { allowLiteralSecrets }: Options): b
 // Where only some of the files may hold credentials, each of them is judged by its own file.
 function allowedAt(
   { position }: PositionedFault,
-  { file }: Place,
+  { file }: FieldPlace,
   patches: readonly PatchDocument[],
   options: Options,
 ): boolean {

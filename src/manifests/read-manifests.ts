@@ -2,7 +2,13 @@ import type { Stop } from "../clock/clock.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { type Pace, pacer } from "../source/pacer.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
-import { isParsed, type Place, type Rereading, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
+import {
+  type FieldPlace,
+  isParsed,
+  type Rereading,
+  type SourceHead,
+  type UnparsedManifest,
+} from "./source-manifest.ts";
 
 /** The manifests with their values; unparsed ones are read from their files. */
 export async function readManifests<One extends Manifest | UnparsedManifest>(
@@ -48,7 +54,7 @@ async function withValue<One extends Manifest | UnparsedManifest>(
 export type ManifestField = { readonly manifest: SourceHead; readonly pointer: string | null };
 
 /** Where a field stands. */
-export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<Place> {
+export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<FieldPlace> {
   await using exact = new ExactProcess();
   return await positionOf({ manifest, pointer }, { exact, signal });
 }
@@ -57,13 +63,13 @@ export async function locateField({ manifest, pointer }: ManifestField, { signal
 export async function locateFields<Field extends ManifestField>(
   fields: readonly Field[],
   { signal }: Stop,
-): Promise<readonly (Field & { readonly position: Place })[]> {
+): Promise<readonly (Field & { readonly position: FieldPlace })[]> {
   await using exact = new ExactProcess();
-  const located: (Field & { readonly position: Place })[] = [];
+  const located: (Field & { readonly position: FieldPlace })[] = [];
   for (const field of fields) located.push({ ...field, position: await positionOf(field, { exact, signal }) });
   return located;
 }
 
-async function positionOf({ manifest, pointer }: ManifestField, reading: Rereading): Promise<Place> {
+async function positionOf({ manifest, pointer }: ManifestField, reading: Rereading): Promise<FieldPlace> {
   return pointer === null ? { file: manifest.file, line: manifest.line, column: 1 } : manifest.locate(pointer, reading);
 }

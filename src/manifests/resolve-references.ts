@@ -3,7 +3,7 @@ import { globMatcher } from "../core/selection/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";
-import type { Place, Rereading, SourceHead } from "./source-manifest.ts";
+import type { FieldPlace, Rereading, SourceHead } from "./source-manifest.ts";
 
 /** What references are resolved against. */
 export type ReferenceContext = {
@@ -65,7 +65,7 @@ export async function resolveReferences(
 /** An undeclared resource, and the references to it. */
 type UndeclaredPlaces = ReturnType<typeof undeclared> & { readonly first: Referring; readonly others: Referring[] };
 
-type Referring = Place & { readonly identity: Identity };
+type Referring = FieldPlace & { readonly identity: Identity };
 
 function undeclared({ identity }: Reference, near: string | undefined) {
   const { kind, key } = splitIdentity(identity);

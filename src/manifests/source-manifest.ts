@@ -24,7 +24,7 @@ export type SourceHead = ManifestHead & {
 /** What is known of a manifest that patches match. */
 export type PatchedManifest = {
   /** Where the last of the patches stands. */
-  readonly place: Place;
+  readonly place: FieldPlace;
   /** Reads what the manifest would be without them. */
   readonly unpatched: (reading: Rereading) => Promise<JsonObject>;
 };
@@ -41,13 +41,13 @@ export function isParsed<One extends ManifestHead>(manifest: One): manifest is O
 export type Rereading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
 
 /** A position, and the file that it is in, as reports name it. */
-export type Place = Position & { readonly file: string };
+export type FieldPlace = Position & { readonly file: string };
 
 /** Finds where a field of a manifest stands by JSON Pointer: in its document, or in a patch. */
-export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<Place>;
+export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<FieldPlace>;
 
 /** The same in texts that are in memory. */
-export type LocatePlace = (pointer: string, at?: "key" | "value") => Place;
+export type LocatePlace = (pointer: string, at?: "key" | "value") => FieldPlace;
 
 /** The places in the manifest of a document, by those in the document. */
 export type PlacesThrough = (document: JsonObject, inDocument: LocatePlace) => LocatePlace;
