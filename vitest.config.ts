@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { RESULT_FILE } from "./test/runner/result-file.ts";
 import { SuiteReport } from "./test/runner/suite-report.ts";
+import { bundledYamlReader } from "./test/support/bundled-yaml-reader.ts";
 
 const sources = [
   "schemas/**/*.json",
@@ -63,6 +64,7 @@ export default defineConfig({
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
     projects: [
       {
+        plugins: [bundledYamlReader()],
         test: {
           name: "parts",
           include: filesOf(["test/{unit,conformance,runner}/**/*.test.ts"]),
@@ -75,6 +77,7 @@ export default defineConfig({
       { test: { name: "measured", include: filesOf(measured) } },
       // The same control plane, with its data in PostgreSQL.
       {
+        plugins: [bundledYamlReader()],
         test: {
           name: "postgres",
           include: filesOf(["test/{conformance,postgres}/**/*.test.ts"]),
