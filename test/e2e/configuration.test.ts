@@ -175,10 +175,12 @@ describe("a source whose ledger remembers a configuration", () => {
     expect(await runHere(["plan"])).toMatchObject({ code: 0 });
     expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await remove("holdfast.yaml");
-    for (const command of [["apply", "--yes"], ["plan"], ["drift"]]) {
+    for (const command of [["apply", "--yes"], ["plan"], ["drift"], ["why", "team/red"], ["redeploy", "team/red"]]) {
       const ended = await runHere(command);
       expect(ended).toMatchObject({ code: 5, stdout: "" });
-      expect(ended.stderr).toMatch(/^error: the source no longer has a holdfast\.yaml.*\n {2}→ .*--allow-shrink$/m);
+      expect(ended.stderr).toMatch(
+        /^error: the source no longer has a holdfast\.yaml.*\n {2}→ .*apply or watch with --allow-shrink$/m,
+      );
     }
     await write("holdfast.yaml", "paths: [manifests]\n");
     expect(await runHere(["apply", "--yes"])).toMatchObject({

@@ -79,7 +79,7 @@ describe("a list that stays empty", () => {
       expect(ended).toMatchObject({ code: 5, stdout: "" });
       expect(ended.stderr).toContain(
         "error: live shows 3 of the 15 resources that the ledger knows and that can be read (at least 70 % expected)\n" +
-          "  → nothing is written until live is complete again; if it was emptied or restored on purpose, run with --allow-shrink\n",
+          "  → nothing is written until live is complete again; if it was emptied or restored on purpose, run plan, apply or watch with --allow-shrink\n",
       );
     }
     expect(server.effects()).toEqual(before);

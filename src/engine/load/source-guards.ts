@@ -67,6 +67,6 @@ export class ShrunkSourceError extends HoldfastError {}
 
 function refused(why: string): ShrunkSourceError {
   return new ShrunkSourceError("refused", why, {
-    hint: "nothing is written until the source is complete again; if the change is intended, run with --allow-shrink",
+    hint: "nothing is written until the source is complete again; if the change is intended, run plan, apply or watch with --allow-shrink",
   });
 }

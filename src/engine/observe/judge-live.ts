@@ -52,6 +52,6 @@ export function guardLive(
   const emptied = liveGuard(counted, observation, rules.guards);
   if (emptied === null) return;
   throw new HoldfastError("refused", emptied, {
-    hint: "nothing is written until live is complete again; if it was emptied or restored on purpose, run with --allow-shrink",
+    hint: "nothing is written until live is complete again; if it was emptied or restored on purpose, run plan, apply or watch with --allow-shrink",
   });
 }
