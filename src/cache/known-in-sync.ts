@@ -5,7 +5,7 @@ import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
-import type { Ledger, ReceiptHead } from "../state/ledger.ts";
+import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
 import { createListReader, type ListReader } from "./list-reader.ts";
 import type { CachedPage, LiveFacts, SyncRecord } from "./live-facts.ts";
@@ -16,7 +16,7 @@ export type SyncBasis = {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** Whether a resource that is in sync must also have a receipt. */
   readonly records: boolean;
-  readonly ledger: Pick<Ledger, "digest">;
+  readonly ledger: ReceiptContents;
 };
 
 /** What one pass knows about live from earlier passes, and what it adds. */

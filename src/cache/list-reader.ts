@@ -30,7 +30,7 @@ export type ListedRow = {
 };
 
 /** What is known about a list, and where to note what is read. */
-export type ListReaderOptions = {
+export type KnownList = {
   /** Pages that were read in an earlier pass. */
   readonly pages: readonly CachedPage[];
   /** Whether the rows of a resource must be parsed. */
@@ -43,7 +43,7 @@ export type ListReaderOptions = {
 };
 
 /** Creates a reader for the list of a kind. */
-export function createListReader(kind: Kind, list: ListReading, options: ListReaderOptions): ListReader {
+export function createListReader(kind: Kind, list: ListReading, options: KnownList): ListReader {
   const known = new Map(options.pages.map((page) => [page.digest, page]));
   const rows = knownRows(options.pages);
   const isReusable = reusableRows(kind, options);
@@ -106,7 +106,7 @@ function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, Unpa
   };
 }
 
-function reusableRows({ type, hasVersions }: Kind, { mustRead }: ListReaderOptions): (row: UnparsedRow) => boolean {
+function reusableRows({ type, hasVersions }: Kind, { mustRead }: KnownList): (row: UnparsedRow) => boolean {
   return ({ key, version }) => {
     if (key === null) return true;
     if (mustRead(`${type}/${key}`)) return false;

@@ -30,7 +30,7 @@ export type LiveCache = {
 };
 
 /** Which control plane and build a cache belongs to. */
-export type LiveCacheOptions = {
+export type CacheOwner = {
   readonly clock: Clock;
   readonly server: string;
   readonly key: SealKey;
@@ -43,7 +43,7 @@ export type LiveCacheOptions = {
  * Keeps the facts about one control plane in memory, and between runs in a sealed file. A file that cannot be read, or
  * that another build or a run against another server wrote, is ignored.
  */
-export function liveCacheIn(path: string, { clock, server, key, build, onForgotten }: LiveCacheOptions): LiveCache {
+export function liveCacheIn(path: string, { clock, server, key, build, onForgotten }: CacheOwner): LiveCache {
   const name = `live cache of ${server} by ${build}`;
   let known: LiveFacts | null = null;
   const read = (recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts => {

@@ -76,7 +76,7 @@ export class ServerCapabilities {
   }
 
   /** Takes over what the operator has agreed to with an approved command; stored with its first record. */
-  agree({ configured, released, removed }: Pick<ServerFactChanges, "configured" | "released" | "removed">): void {
+  agree({ configured, released, removed }: ServerFactChanges): void {
     this.configured = configured ?? this.configured;
     if (removed && !isDeepStrictEqual(removed, this.removed)) this.removed = removed;
     if (released) this.released = new Set(released);

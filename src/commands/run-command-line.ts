@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 import { errorMessage } from "../contract/error-message.ts";
-import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { exitCodes, type FailureText, HoldfastError } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
-import { type Ending, failureReport } from "../render/failure.ts";
+import { failureReport } from "../render/failure.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag, wantsJson } from "./flags/raw-command-line.ts";
 import { streamFor, tellFailure } from "./output/log-stream.ts";
@@ -37,7 +37,7 @@ export async function runCommandLine(args: readonly string[], terminal: ProcessT
 }
 
 /** Reports on stderr why a command ended, and returns that reason. */
-function endingOf(error: unknown, terminal: ProcessTerminal): Ending {
+function endingOf(error: unknown, terminal: ProcessTerminal): FailureText {
   // Commander has already reported the error in the command line.
   if (error instanceof CommanderError) return usageError(error);
   const { stderr, env } = terminal;
@@ -50,12 +50,12 @@ function endingOf(error: unknown, terminal: ProcessTerminal): Ending {
   return ending;
 }
 
-function usageError({ message }: CommanderError): Ending {
+function usageError({ message }: CommanderError): FailureText {
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
   return { code: "invalid", message: summary, hint: rest.join(" ") || null, diagnostics: [] };
 }
 
-function unexpected(error: unknown): Ending {
+function unexpected(error: unknown): FailureText {
   const message = errorMessage(error);
   return { code: "error", message, hint: "this is a fault of holdfast: please report it", diagnostics: [] };
 }

@@ -36,8 +36,18 @@ export function worstExitCode(codes: readonly number[]): number {
   return WORST_FIRST.map((code) => exitCodes[code]).find((code) => codes.includes(code)) ?? Math.max(0, ...codes);
 }
 
+/** What is said of a failure. */
+export type FailureText = {
+  readonly code: FailureCode;
+  readonly message: string;
+  /** The next step, in a sentence. */
+  readonly hint: string | null;
+  /** The faults of the input that caused the failure. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
 /** A failure to report to the user: what happened and what to do now. */
-export class HoldfastError extends Error {
+export class HoldfastError extends Error implements FailureText {
   override readonly name = "HoldfastError";
   readonly code: FailureCode;
   /** The next step, in a sentence. */

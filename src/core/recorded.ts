@@ -15,8 +15,8 @@ export type RecordedHead = {
   readonly at: number;
 };
 
-/** The last written manifest of a resource and the control plane's answer, which distinguish drift from a change. */
-export type Recorded = RecordedHead & {
+/** The sealed part of a record. */
+export type ReceiptContent = {
   /** The manifest as it was sent. */
   readonly written: JsonObject;
   /** The manifest as the control plane answered it; null when the reply had none. */
@@ -24,6 +24,9 @@ export type Recorded = RecordedHead & {
   /** Paths under an ignore rule that we never wrote: the record does not cover them. */
   readonly unrecorded?: readonly (readonly string[])[];
 };
+
+/** The last written manifest of a resource and the control plane's answer, which distinguish drift from a change. */
+export type Recorded = RecordedHead & ReceiptContent;
 
 /**
  * The record of a write in which ignored fields kept live's values, which are not ours. For those fields it keeps the

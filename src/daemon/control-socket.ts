@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
 import type { Clock, Stop } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
-import { HoldfastError } from "../core/errors.ts";
+import { type FailureText, HoldfastError } from "../core/errors.ts";
 import type { Hold } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { createFile } from "../files/write-file.ts";
@@ -33,9 +33,7 @@ export type DaemonCommand = { readonly target: string } & (
 );
 
 /** The reply to a command: its result, or the error that refused it. */
-type CommandReply =
-  | { readonly is: "done"; readonly result: unknown }
-  | ({ readonly is: "refused" } & Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">);
+type CommandReply = { readonly is: "done"; readonly result: unknown } | ({ readonly is: "refused" } & FailureText);
 
 /** Kernels limit the path of a socket: 108 bytes on Linux, 104 on macOS. */
 const MAX_PATH_LENGTH = 100;

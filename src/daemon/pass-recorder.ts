@@ -91,7 +91,7 @@ export function createPassRecorder({ target, source, state, now, standsBy, betwe
       const last = status.lastPass;
       const isRecorded = last !== null && isWorthRecording(last, before.lastPass);
       const records = isRecorded
-        ? [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last]
+        ? [...(await supersededBy(status, before, last, { between, read: pass.seen.read })), last]
         : [];
       latest = [...latest, ...records].slice(-MAX_LATEST);
       const resources = rollouts.passEnded(pass);
@@ -147,7 +147,7 @@ type RolledOut = { readonly identity: Identity; readonly rollout: RolloutResult 
 
 /** Reads what is stored of a target; null if that is not possible: the next pass tells it, and must not depend on it. */
 export async function unlessUnreadable<Stored>(
-  { target }: Pick<TargetState, "target">,
+  { target }: { readonly target: TargetState["target"] },
   read: (store: TargetStore) => Promise<Stored>,
   onUnreadable: (error: unknown) => void = () => undefined,
 ): Promise<Stored | null> {
@@ -176,7 +176,8 @@ function waitedMs({ oldestUnapplied }: TargetStatus, { startedAt, endedAt }: Pas
 async function supersededBy(
   { wantedRevision: wanted }: TargetStatus,
   { wantedRevision: earlier }: TargetStatus,
-  { between, read, last }: Pick<RecorderOptions, "between"> & Pick<PassSeen, "read"> & { readonly last: PassRecord },
+  last: PassRecord,
+  { between, read }: { readonly between: RecorderOptions["between"]; readonly read: PassSeen["read"] },
 ): Promise<readonly PassRecord[]> {
   if (wanted === null || earlier === null || wanted === earlier) return [];
   // The common case, in which `between` need not run: the commit directly follows the previous one.

@@ -61,14 +61,14 @@ const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source and on an interval, until it is stopped. */
 export async function runPasses(target: Target, context: RunContext): Promise<void> {
-  const { name, intervalMs, queue, replaced, onFailure, emit } = context;
+  const { name, intervalMs, queue, replaced, onFailure } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   const follower = followSource(target, context, signal);
   const leader = leaderOf(context, () => ended.abort());
   const startedAt = context.clock.now();
   try {
-    await connectLeader(target, leader, { emit, stopping: signal });
+    await connectLeader(target, leader, { ...context, stopping: signal });
   } catch (error) {
     if (signal.aborted) return;
     await context.onFatal(error, startedAt);
@@ -86,16 +86,12 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   await rollouts.ended();
 }
 
-function connectLeader(
-  target: Target,
-  leader: Leader,
-  standby: Parameters<Leader["connect"]>[1],
-): Promise<TargetConnection> {
+function connectLeader(target: Target, leader: Leader, run: Run): Promise<TargetConnection> {
   const connect = async (lock: LockState): Promise<TargetConnection> => {
-    await requireOwnState(target, standby.stopping);
+    await requireOwnState(target, run.stopping);
     return target.server.connect(target.rules(target.source.config.repository), lock);
   };
-  return leader.connect(connect, standby);
+  return leader.connect(connect, run);
 }
 
 type SourceFollower = {

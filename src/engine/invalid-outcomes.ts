@@ -6,7 +6,7 @@ import type { ServerSession } from "./session.ts";
 /** The outcomes of the invalid manifests, each with what was written of it last. */
 export async function invalidOutcomes(
   { refused }: Pick<Desired, "refused">,
-  { ledger }: Pick<ServerSession, "ledger">,
+  { ledger }: ServerSession,
 ): Promise<readonly Outcome[]> {
   if (refused.length === 0) return [];
   const recorded = await ledger.recorded(new Set(refused.map(({ identity }) => identity)));

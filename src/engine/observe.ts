@@ -8,7 +8,7 @@ import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { knownIn } from "../core/plan/orphans.ts";
 import { sightOf } from "../core/sight.ts";
 import { kindOf, kindsByType } from "../kinds/index.ts";
-import type { Ledger, ReceiptHead } from "../state/ledger.ts";
+import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./load/desired.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
@@ -24,7 +24,7 @@ import type { PlanRules } from "./target.ts";
 export type Records = {
   /** The unsealed part of every receipt. */
   readonly heads: ReadonlyMap<Identity, ReceiptHead>;
-  readonly ledger: Pick<Ledger, "recorded" | "digest">;
+  readonly ledger: ReceiptContents;
 };
 
 /** What of live and of the manifests is read. */
@@ -110,7 +110,7 @@ export async function observe(
   const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });
   guardLive(current, desired, { recorded: records.heads, capabilities, rules });
   const observation = await withTakenNames(queries, current, reading);
-  const undecided = await readUndecided(desired, observation, { records, ignore: rules.ignore, pace });
+  const undecided = await readUndecided(desired, observation.inSync, { records, ignore: rules.ignore, pace });
   const elsewhere = await elsewhereOf(mayBe, { ...desired, live: observation.live });
   const rows = observation.live.values().flatMap((live) => (live.state === "present" ? [live.row] : []));
   const requested = queries.map(({ kind }) => kind);

@@ -186,7 +186,7 @@ async function readNewest(
 }
 
 // Only a daemon reads another revision later; other commands need not keep this one in memory.
-function readingAgain(memory: ReadMemory | null, { sourceCache }: Target): Pick<SourceReading, "before"> {
+function readingAgain(memory: ReadMemory | null, { sourceCache }: Target): Partial<SourceReading> {
   if (memory === null) return {};
   return { before: sourceCache === null ? null : memory.lastApplied };
 }

@@ -39,7 +39,7 @@ export function readAccessOf({ server, reader, probeRoute, capabilities }: Serve
 }
 
 /** How to open a session. */
-export type ServerSessionOptions = Omit<ConnectOptions, "capabilities" | "server"> & {
+export type SessionPlace = Omit<ConnectOptions, "capabilities" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
   /** The folder on this machine for caches and sink files. */
@@ -55,7 +55,7 @@ export type ServerSessionOptions = Omit<ConnectOptions, "capabilities" | "server
 };
 
 /** Opens the ledger and the connection; sends no request. */
-export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
+export async function openSession(options: SessionPlace): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels, clock } = options;
   const ledger = await state.ledger(server.name);
   const knowledge = { store: ledger, registersByConfig: registersModels, clock };
@@ -86,7 +86,7 @@ function liveCacheOf({
   folder,
   build = "",
   onForgotten = () => undefined,
-}: ServerSessionOptions): LiveCache {
+}: SessionPlace): LiveCache {
   return liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
     clock,
     server: server.name,

@@ -1,19 +1,20 @@
 import type { Failure } from "../contract/generated/output.ts";
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
-import type { HoldfastError } from "../core/errors.ts";
+import type { FailureText } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { withWarnings } from "../core/run-warning.ts";
 import { jsonText, printable } from "./escape.ts";
 import { linesText, sentenceText, wordsIn } from "./wrap.ts";
 
-/** Why a command ended without a result. */
-export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">;
-
 /** What is said of a failure; a warning has no code. */
-export type SaidFailure = { readonly code?: Ending["code"]; readonly message: string; readonly hint: string | null };
+export type SaidFailure = {
+  readonly code?: FailureText["code"];
+  readonly message: string;
+  readonly hint: string | null;
+};
 
 /** Whether the user has asked for this end. */
-export function isAsked({ code }: { readonly code?: Ending["code"] | undefined }): boolean {
+export function isAsked({ code }: { readonly code?: FailureText["code"] | undefined }): boolean {
   return code === "interrupted" || code === "terminated";
 }
 
@@ -32,7 +33,7 @@ function hintText(hint: string | null, width: number): string {
 
 /** Why a command ended without its result, and what it warned of before, as JSON. */
 export function failureReport(
-  { code, message, hint, diagnostics }: Ending,
+  { code, message, hint, diagnostics }: FailureText,
   warnings: readonly Diagnostic[] = [],
 ): string {
   const report: Failure = {

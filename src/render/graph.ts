@@ -24,7 +24,7 @@ export function graphText({ nodes, edges }: GraphReport, { width }: View): strin
 
 /** The graph as a flowchart of Mermaid, which GitHub and GitLab show in Markdown. */
 export function graphMermaid({ nodes, edges }: GraphReport): string {
-  const idOf = idsOf({ nodes });
+  const idOf = idsOf(nodes);
   return [
     "flowchart LR",
     ...nodes.map(
@@ -38,7 +38,7 @@ export function graphMermaid({ nodes, edges }: GraphReport): string {
 
 /** The graph in the language of Graphviz. */
 export function graphDot({ nodes, edges }: GraphReport): string {
-  const idOf = idsOf({ nodes });
+  const idOf = idsOf(nodes);
   return [
     "digraph manifests {",
     "  rankdir=LR;",
@@ -54,7 +54,7 @@ export function graphDot({ nodes, edges }: GraphReport): string {
 }
 
 // Neither language takes every character of a name in an id.
-function idsOf({ nodes }: Pick<GraphReport, "nodes">): (identity: string) => string {
+function idsOf(nodes: GraphReport["nodes"]): (identity: string) => string {
   const ids = new Map(nodes.map(({ identity }, nth) => [identity, `n${nth}`]));
   return (identity) => ids.get(identity) ?? "";
 }

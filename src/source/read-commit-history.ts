@@ -195,7 +195,7 @@ type OpenedRepository = { readonly repository: Repository; readonly root: string
 
 /** Opens the repository of a source again, after the source was read; null if its commits cannot be read. */
 async function openOwnCheckout(
-  { commits, base, cwd, root: named }: Pick<SourceOptions, "root" | "cwd" | "base" | "commits">,
+  { commits, base, cwd, root: named }: SourceOptions,
   resources: DisposableStack,
   stop: Stop,
 ): Promise<OpenedRepository | null> {

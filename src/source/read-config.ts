@@ -112,14 +112,14 @@ export async function readConfig(options: {
 }
 
 /** Whether a configuration names repositories to follow; then the working directory is no source. */
-export function hasSources({ operator: { sources = [] } }: Pick<ConfigFile, "operator">): boolean {
+export function hasSources({ operator: { sources = [] } }: ConfigFile): boolean {
   return sources.length > 0;
 }
 
 /** Reads a configuration from bytes, such as those of a base commit. */
 export async function parseConfig(
   bytes: Uint8Array,
-  origin: Pick<ConfigFile, "isInSource"> & { readonly file: string },
+  origin: { readonly file: string; readonly isInSource: boolean },
 ): Promise<ConfigFile> {
   await using exact = new ExactProcess();
   const options = { format: "yaml", limits: defaultLimits, worthy: null } as const;
@@ -141,7 +141,7 @@ export async function parseConfig(
   if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
     return { ...noConfig, ...origin, diagnostics };
   const places = rulePlaces(document.value, origin.file, locate);
-  return { ...noConfig, ...origin, ...split(document.value, origin), places, diagnostics };
+  return { ...noConfig, ...origin, ...split(document.value, origin.isInSource), places, diagnostics };
 }
 
 const RULES = ["ignore", "external", "allowLiteralSecrets"];
@@ -179,10 +179,7 @@ function second({ offset }: ParsedDocument) {
   return fault(offset, "too-many-documents", "a second document in the configuration", "Keep one.");
 }
 
-function split(
-  value: JsonObject,
-  { isInSource }: Pick<ConfigFile, "isInSource">,
-): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
+function split(value: JsonObject, isInSource: boolean): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
   const given = Object.entries(value).filter(([, field]) => field !== null);
   // The schema has just validated the types of the fields.
   const hasLooser = isInSource && isLooser((value as HoldfastConfig).guards ?? {});

@@ -41,28 +41,33 @@ export type ReceiptHead = RecordedHead & {
   readonly digest?: string;
 };
 
-/**
- * The record of one server between runs: receipts of what was written, the journal of intents, and facts about the
- * server. Everything that could hold a secret is sealed.
- */
-export type Ledger = FactStore & {
-  /** The head of every receipt. Most runs do not need the sealed content of all of them. */
-  readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
+/** The sealed part of receipts. */
+export type ReceiptContents = {
   /** Computes the digest of a receipt with this content. */
   readonly digest: ReceiptDigest;
   /** The unsealed receipts of these resources; all receipts if none are given. */
   readonly recorded: (identities?: Iterable<Identity>) => Promise<ReadonlyMap<Identity, Recorded>>;
-  /** Stores receipts durably. */
-  readonly record: (receipts: readonly Recorded[]) => Promise<void>;
-  readonly forget: (identities: readonly Identity[]) => Promise<void>;
-  /** Stores an intent, replacing those in `instead`. Resolves once it is durable; nothing may be sent before. */
-  readonly begin: (intent: Intent, instead?: readonly string[]) => Promise<void>;
-  /** Seals a reply that may carry a one-time token; resolves once it is durable. */
-  readonly keepReply: (intent: string, reply: Uint8Array) => Promise<void>;
-  /** Closes an intent, and stores the receipt if the write took effect. */
-  readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
-  readonly pending: () => Promise<readonly PendingIntent[]>;
-  readonly facts: () => Promise<ServerFacts>;
-  /** Stores the facts that waited for a write, since there was none. */
-  readonly storeWaitingFacts: () => Promise<void>;
 };
+
+/**
+ * The record of one server between runs: receipts of what was written, the journal of intents, and facts about the
+ * server. Everything that could hold a secret is sealed.
+ */
+export type Ledger = FactStore &
+  ReceiptContents & {
+    /** The head of every receipt. Most runs do not need the sealed content of all of them. */
+    readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
+    /** Stores receipts durably. */
+    readonly record: (receipts: readonly Recorded[]) => Promise<void>;
+    readonly forget: (identities: readonly Identity[]) => Promise<void>;
+    /** Stores an intent, replacing those in `instead`. Resolves once it is durable; nothing may be sent before. */
+    readonly begin: (intent: Intent, instead?: readonly string[]) => Promise<void>;
+    /** Seals a reply that may carry a one-time token; resolves once it is durable. */
+    readonly keepReply: (intent: string, reply: Uint8Array) => Promise<void>;
+    /** Closes an intent, and stores the receipt if the write took effect. */
+    readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
+    readonly pending: () => Promise<readonly PendingIntent[]>;
+    readonly facts: () => Promise<ServerFacts>;
+    /** Stores the facts that waited for a write, since there was none. */
+    readonly storeWaitingFacts: () => Promise<void>;
+  };

@@ -1,6 +1,6 @@
 import type { SealKey } from "../seal/seal-key.ts";
 import { existingKeyIn, isFolderHeld, sqliteStateAt } from "./sqlite/sqlite-state.ts";
-import type { DatabasePlace, StateAccess, StateAccessOptions, TransferOptions, Transferred } from "./state.ts";
+import type { DatabasePlace, StateAccess, StateAccessOptions, StateTransfer, Transferred } from "./state.ts";
 
 /** The state in a folder; nothing is opened or created yet. */
 export function stateAt(folder: string, options: StateAccessOptions): StateAccess {
@@ -44,11 +44,11 @@ export function isHolderAlive(holder: string): boolean | null {
 }
 
 /** Copies a state into a new folder. */
-export async function exportState(state: string, to: string, options: TransferOptions): Promise<Transferred> {
+export async function exportState(state: string, to: string, options: StateTransfer): Promise<Transferred> {
   return (await import("./sqlite/export-state.ts")).exportSqliteState(state, to, options);
 }
 
 /** Creates a state from an exported folder. */
-export async function importState(from: string, state: string, options: TransferOptions): Promise<Transferred> {
+export async function importState(from: string, state: string, options: StateTransfer): Promise<Transferred> {
   return (await import("./sqlite/import-state.ts")).importSqliteState(from, state, options);
 }

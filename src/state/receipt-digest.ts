@@ -1,9 +1,6 @@
 import { createHmac } from "node:crypto";
-import type { Recorded } from "../core/recorded.ts";
+import type { ReceiptContent } from "../core/recorded.ts";
 import { deriveKey, keyObject, type SealKey } from "../seal/seal-key.ts";
-
-/** The sealed content of a receipt. */
-export type ReceiptContent = Pick<Recorded, "written" | "returned" | "unrecorded">;
 
 /** The content of a receipt as text, with the names that ledgers have had from the beginning. */
 export function contentText({ written, returned, unrecorded }: ReceiptContent): string {

@@ -3,7 +3,9 @@ import { hasBadRollout, isSuccess } from "../core/report/report.ts";
 import type { ResourceEvent, ResourceStatus } from "../core/report/target-status.ts";
 
 /** What a pass found of resources. */
-export type ResourcesSeen = Pick<ResourceEvent, "at" | "commit"> & {
+export type ResourcesSeen = {
+  readonly at: ResourceEvent["at"];
+  readonly commit: ResourceEvent["commit"];
   /** Whether it looked at every resource, so that what is missing is gone. */
   readonly isWhole: boolean;
   readonly statuses: readonly ResourceStatus[];

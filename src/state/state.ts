@@ -85,7 +85,7 @@ export type TargetState = StateAccess & {
 };
 
 /** The keys, clock and randomness for an export or import. */
-export type TransferOptions = {
+export type StateTransfer = {
   readonly clock: Clock;
   readonly random: Random;
   /** The key of the state; null if the state stores its own. */

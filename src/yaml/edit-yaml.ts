@@ -82,13 +82,13 @@ function editMap(editing: Editing, map: YAMLMap, before: JsonObject, after: Json
   if (last === undefined) throw new NotInPlace();
   for (const [name, value] of added) {
     if (isFlow) addToFlow(editing, last, `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
-    else addLine(editing, last, `${keyText(name)}:${valueAfter(value, `${columnOf(editing, last.key)}  `)}`);
+    else addLine(editing, last, `${keyText(name)}:${valueAfter(value, `${columnOf(editing.text, last.key)}  `)}`);
   }
 }
 
 function placeOf({ text }: Editing, { key, value }: Entry, isFlow: boolean): Place {
-  const start = text.indexOf(":", endOf({ text }, key)) + 1;
-  return { node: value, start, isFlow, indent: `${columnOf({ text }, key)}  ` };
+  const start = text.indexOf(":", endOf(text, key)) + 1;
+  return { node: value, start, isFlow, indent: `${columnOf(text, key)}  ` };
 }
 
 function editValue(editing: Editing, place: Place, was: Json | undefined, is: Json): void {
@@ -104,7 +104,7 @@ function replaceValue(editing: Editing, place: Place, is: Json): void {
   const { node, isFlow } = place;
   const hasAnchor = node !== null && !isAlias(node) && node.anchor !== undefined;
   if (isAlias(node) || hasAnchor || node?.tag !== undefined) throw new NotInPlace();
-  const [start, end] = [startOf(node), node === null ? place.start : endOf(editing, node)];
+  const [start, end] = [startOf(node), node === null ? place.start : endOf(editing.text, node)];
   const text = isFlow ? ` ${JSON.stringify(is)}` : valueAfter(is, place.indent, { quote: quoteOf(node) });
   const isShort = isScalar(node) && end > start && !`${editing.text.slice(start, end)}${text}`.includes("\n");
   const isLine = isFlow ? node !== null : isShort;
@@ -134,11 +134,11 @@ function editSeq(editing: Editing, seq: YAMLSeq<Node>, before: readonly Json[], 
     else if (item !== undefined && value !== undefined) {
       last = item;
       if (equal(old, value)) continue;
-      const indent = `${columnOf(editing, item, "-")}  `;
-      editValue(editing, { node: item, start: dashOf(editing, item) + 1, isFlow, indent }, old, value);
+      const indent = `${columnOf(editing.text, item, "-")}  `;
+      editValue(editing, { node: item, start: dashOf(editing.text, item) + 1, isFlow, indent }, old, value);
     } else if (value !== undefined) addItem(editing, { value, last, first: items[0], isFlow });
   }
-  remove(editing, items, removed, { isFlow, startOf: (item) => (isFlow ? startOf(item) : dashOf(editing, item)) });
+  remove(editing, items, removed, { isFlow, startOf: (item) => (isFlow ? startOf(item) : dashOf(editing.text, item)) });
 }
 
 function addItem(
@@ -153,23 +153,23 @@ function addItem(
     else editing.splices.push({ start, end: start, text: `${JSON.stringify(value)}, ` });
     return;
   }
-  const indent = columnOf(editing, beside, "-");
+  const indent = columnOf(editing.text, beside, "-");
   const text = `-${valueAfter(value, `${indent}  `, { isItem: true })}`;
-  const start = dashOf(editing, beside);
+  const start = dashOf(editing.text, beside);
   if (last !== undefined) addLine(editing, { key: last, value: last }, text, indent);
   else editing.splices.push({ start, end: start, text: `${text}\n${indent}` });
 }
 
 // After the line on which something ends, so that its comment stays beside it.
-function addLine(editing: Editing, { key, value }: Entry, text: string, indent = columnOf(editing, key)): void {
-  const end = editing.text.indexOf("\n", endOf(editing, value ?? key));
+function addLine(editing: Editing, { key, value }: Entry, text: string, indent = columnOf(editing.text, key)): void {
+  const end = editing.text.indexOf("\n", endOf(editing.text, value ?? key));
   const at = end === -1 ? editing.text.length : end;
   editing.splices.push({ start: at, end: at, text: `\n${indent}${text}` });
 }
 
 function addToFlow(editing: Editing, { key, value }: Entry, text: string): void {
-  const at = endOf(editing, value ?? key);
-  const lead = leadOf(editing, startOf(key));
+  const at = endOf(editing.text, value ?? key);
+  const lead = leadOf(editing.text, startOf(key));
   const isOwnLine = lead.trim() === "" && lead !== editing.text.slice(0, startOf(key));
   editing.splices.push({ start: at, end: at, text: isOwnLine ? `,\n${lead}${text}` : `, ${text}` });
 }
@@ -187,7 +187,7 @@ function remove<One extends object>(
   if (removed.size === all.length) throw new NotInPlace();
   const firstKept = all.findIndex((one) => !removed.has(one));
   const [first, kept] = [all[0], all[firstKept]];
-  const isLeading = first !== undefined && (isFlow || leadOf(editing, start(first)).trim() !== "");
+  const isLeading = first !== undefined && (isFlow || leadOf(editing.text, start(first)).trim() !== "");
   if (isLeading && firstKept > 0 && kept !== undefined) {
     editing.splices.push({ start: start(first), end: start(kept), text: "" });
   }
@@ -198,7 +198,7 @@ function remove<One extends object>(
     if (isFlow && before !== undefined) editing.splices.push({ start: endOfOne(editing, before), end, text: "" });
     else {
       const line = editing.text.indexOf("\n", end);
-      const lead = leadOf(editing, start(one));
+      const lead = leadOf(editing.text, start(one));
       const from = start(one) - lead.length;
       editing.splices.push({ start: from, end: line === -1 ? editing.text.length : line + 1, text: "" });
     }
@@ -207,7 +207,7 @@ function remove<One extends object>(
 
 function endOfOne(editing: Editing, given: object): number {
   const one = given as Node | Entry;
-  return "key" in one ? endOf(editing, one.value ?? one.key) : endOf(editing, one);
+  return "key" in one ? endOf(editing.text, one.value ?? one.key) : endOf(editing.text, one);
 }
 
 class NotInPlace extends Error {}
@@ -217,28 +217,28 @@ function startOf(node: Node | null): number {
 }
 
 /** Where the text of a value ends; comments and empty lines after it do not belong to it. */
-function endOf({ text }: Pick<Editing, "text">, node: Node): number {
+function endOf(text: string, node: Node): number {
   if ((isMap(node) || isSeq(node)) && node.flow !== true) {
     const last = node.items.at(-1) as Node | Entry | undefined;
     if (last !== undefined) {
-      if (!("key" in last)) return endOf({ text }, last);
-      const end = last.value === null ? 0 : endOf({ text }, last.value);
-      return Math.max(end, endOf({ text }, last.key));
+      if (!("key" in last)) return endOf(text, last);
+      const end = last.value === null ? 0 : endOf(text, last.value);
+      return Math.max(end, endOf(text, last.key));
     }
   }
   const [start, end] = node.range ?? [0, 0];
   return start + text.slice(start, end).trimEnd().length;
 }
 
-function dashOf({ text }: Pick<Editing, "text">, item: Node): number {
+function dashOf(text: string, item: Node): number {
   return text.lastIndexOf("-", startOf(item) - 1);
 }
 
-function leadOf({ text }: Pick<Editing, "text">, at: number): string {
+function leadOf(text: string, at: number): string {
   return text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
 }
 
 /** As many spaces as stand before the column of a node, or of the dash before it. */
-function columnOf(editing: Pick<Editing, "text">, node: Node, of: "" | "-" = ""): string {
-  return " ".repeat(leadOf(editing, of === "-" ? dashOf(editing, node) : startOf(node)).length);
+function columnOf(text: string, node: Node, of: "" | "-" = ""): string {
+  return " ".repeat(leadOf(text, of === "-" ? dashOf(text, node) : startOf(node)).length);
 }

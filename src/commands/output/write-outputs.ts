@@ -1,10 +1,10 @@
 import { appendFileSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
-import { HoldfastError } from "../../core/errors.ts";
+import { type FailureText, HoldfastError } from "../../core/errors.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { replaceFile } from "../../files/write-file.ts";
 import { annotationsText, type Remark, stepOutputs } from "../../render/ci/annotations.ts";
-import { type Ending, failureReport } from "../../render/failure.ts";
+import { failureReport } from "../../render/failure.ts";
 import { allOutputs, type Output, type OutputFormat } from "../../render/output-format.ts";
 import { checkoutAt } from "../../source/git/repository-paths.ts";
 import type { Invocation } from "../command.ts";
@@ -64,7 +64,7 @@ function writeTo(path: string, text: string, { what, hint, isShared = false }: N
 }
 
 /** Writes the failure of a command to each of its JSON output files, so that no result of an earlier run remains. */
-export function writeFailureFiles({ flags, terminal }: Invocation, ending: Ending): void {
+export function writeFailureFiles({ flags, terminal }: Invocation, ending: FailureText): void {
   for (const { format, file } of flags.output ?? []) {
     if (format !== "json" || file === null || terminal.collect !== undefined) continue;
     try {

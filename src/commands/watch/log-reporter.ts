@@ -23,7 +23,7 @@ const TROUBLE: readonly WatchLogBody["event"][] = ["failed", "kept", "incomplete
  * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched,
  * with its name.
  */
-export function logReporter({ stderr, clock }: Pick<Terminal, "stderr" | "clock">): WatchReporter {
+export function logReporter({ stderr, clock }: Terminal): WatchReporter {
   const news = createNews();
   let begunAt: number | null = null;
   let revision: string | null = null;

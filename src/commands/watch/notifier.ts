@@ -6,7 +6,7 @@ import type { Meter } from "../../daemon/meter.ts";
 import type { Notification } from "../../daemon/notify/notification.ts";
 import type { Notifier } from "../../daemon/notify/notifier.ts";
 import type { Delivery } from "../../daemon/notify/post.ts";
-import type { ReceiverOptions } from "../../daemon/notify/receiver-queue.ts";
+import type { Subscription } from "../../daemon/notify/receiver-queue.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { statusPlace } from "../../forge/status-request.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
@@ -45,7 +45,7 @@ export function createWatchNotifier(terminal: Terminal & { readonly meter: Meter
 }
 
 /** The receivers that a configuration names; refuses a receiver without an address. */
-export function receiversOf(notifications: OperatorConfig["notifications"], cwd: string): readonly ReceiverOptions[] {
+export function receiversOf(notifications: OperatorConfig["notifications"], cwd: string): readonly Subscription[] {
   return (notifications ?? []).map((entry) => receiverOf(entry, cwd));
 }
 
@@ -64,7 +64,7 @@ function deliveryTo(
   };
 }
 
-function receiverOf(entry: Entry, cwd: string): ReceiverOptions {
+function receiverOf(entry: Entry, cwd: string): Subscription {
   const { name, type, tokenFile, targets, events, severity } = entry;
   return {
     name,
@@ -77,7 +77,7 @@ function receiverOf(entry: Entry, cwd: string): ReceiverOptions {
   };
 }
 
-function addressOf({ name, url, urlFile }: Entry, cwd: string): ReceiverOptions["url"] {
+function addressOf({ name, url, urlFile }: Entry, cwd: string): Subscription["url"] {
   if (url && !urlFile) return { text: url };
   if (urlFile && !url) return { file: resolve(cwd, urlFile) };
   throw new HoldfastError("invalid", `the configuration is refused: notification ${name} needs url or urlFile`, {

@@ -2,7 +2,7 @@
 
 import { equal, type JsonObject } from "../../contract/json.ts";
 import { inPlaceFields } from "../../model/normal-form.ts";
-import { type Comparison, compareFields, dryRunContent, recordedContent } from "../diff/compare-fields.ts";
+import { compareFields, dryRunContent, recordedContent } from "../diff/compare-fields.ts";
 import { contentOf, withoutVersion } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { fastEqual } from "../diff/fast-equal.ts";
@@ -14,7 +14,7 @@ import type { UnknownReason } from "../live.ts";
 import type { Reason } from "../plan/plan.ts";
 import { redactMessage } from "../redact/redact-message.ts";
 import { chooseWriteOperation } from "./choose-write-operation.ts";
-import type { BlockingReference, Decision, DecisionInput } from "./decision.ts";
+import type { BlockingReference, Comparison, Decision, DecisionInput } from "./decision.ts";
 
 const NOTHING = {
   reason: null,

@@ -29,13 +29,18 @@ export type BlockingReference = {
   readonly pointer: string;
 };
 
-/** The input of a decision on one manifest. */
-export type DecisionInput = {
+/** What a comparison of a manifest with an earlier one needs. */
+export type OwnCheck = {
   readonly kind: Kind;
   readonly manifest: Manifest;
+  readonly dryRun: DryRunReply | null;
+  readonly ignored: readonly (readonly string[])[];
+};
+
+/** The input of a decision on one manifest. */
+export type DecisionInput = OwnCheck & {
   readonly live: Live;
   readonly recorded: Recorded | null;
-  readonly dryRun: DryRunReply | null;
   /** The manifest at the base commit, undefined when the base has none; null when no base is given. */
   readonly base: { readonly manifest: JsonObject | undefined } | null;
   /** The manifest that was applied last, for causes without a record; null when it is not known. */
@@ -43,7 +48,6 @@ export type DecisionInput = {
   /** Whether content or authors show that an unrecorded resource is this repository's own. */
   readonly isOwn: boolean;
   readonly capabilities: WriteCapabilities;
-  readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
   /** The least role that would show the resource, and where. */
   readonly roleThatShows: () => string;
@@ -60,26 +64,30 @@ export type Difference = FieldDifference & {
   readonly isOfThisChange: boolean;
 };
 
+/** The result of comparing a manifest with live. */
+export type Comparison = {
+  /** The differing fields, including the server's own additions and rewrites. */
+  readonly differences: readonly Difference[];
+  /** The differing paths that keep live's value. */
+  readonly ignored: readonly (readonly string[])[];
+  readonly drifted: boolean;
+  /** Live before and after the acted-on differences, in normal form: the two ends of the patch. */
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+};
+
 /** What to do with one manifest. */
-export type Decision = {
+export type Decision = Comparison & {
   readonly action: Exclude<Action, "orphan">;
   readonly reason: Reason | null;
   /** The blocking reference, or the control plane's message when it refused, without the manifest's secrets. */
   readonly detail: string | null;
   /** JSON Pointer of the field that the detail is about; null when it is about the whole manifest. */
   readonly pointer: string | null;
-  /** The differing fields, including the server's own additions and rewrites. */
-  readonly differences: readonly Difference[];
-  /** The differing paths that keep live's value. */
-  readonly ignored: readonly (readonly string[])[];
-  readonly drifted: boolean;
   /** The risks of the action, each once. */
   readonly risks: readonly Risk[];
   /** What exactly is dangerous about the action. */
   readonly dangers: readonly Danger[];
   /** Who caused the action; null when nothing is done, or nothing changed. */
   readonly causedBy: CausedBy | null;
-  /** Live before and after the acted-on differences, in normal form: the two ends of the patch. */
-  readonly before: Json | undefined;
-  readonly after: Json | undefined;
 };

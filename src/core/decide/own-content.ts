@@ -5,16 +5,13 @@ import { differences, type FieldDifference } from "../diff/differences.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import type { LiveRow } from "../kind.ts";
-import type { DecisionInput } from "./decision.ts";
+import type { OwnCheck } from "./decision.ts";
 
 /** What shows that an unrecorded resource is this repository's own. */
 export type OwnContent = {
   /** What was live before somebody changed it, or still is; null where only its author is known. */
   readonly manifest: JsonObject | null;
 };
-
-/** What a comparison with an earlier manifest needs. */
-export type OwnCheck = Pick<DecisionInput, "kind" | "manifest" | "dryRun" | "ignored">;
 
 /** Whether live content is what an earlier manifest of the resource would make of it. */
 export function isContentOf(check: OwnCheck, earlier: JsonObject, live: JsonObject): boolean {

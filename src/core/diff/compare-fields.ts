@@ -1,15 +1,12 @@
 import type { Json } from "../../contract/json.ts";
 import { valueAt } from "../../model/normal-form.ts";
-import type { Decision, DecisionInput, Difference } from "../decide/decision.ts";
+import type { Comparison, DecisionInput, Difference, OwnCheck } from "../decide/decision.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import { keepIgnored } from "../ignore/keep-ignored.ts";
 import { contentOf } from "./compared-content.ts";
 import { differences, type FieldDifference } from "./differences.ts";
 import { withDefaults } from "./expected-live.ts";
 import { type FieldViews, fieldCauseOf, isActedOn, isOfThisChange } from "./field-cause.ts";
-
-/** The result of comparing a manifest with live. */
-export type Comparison = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "after">;
 
 const NO_PATHS: readonly never[] = [];
 
@@ -67,7 +64,7 @@ export function recordedContent(one: DecisionInput): { written: Json | undefined
 }
 
 /** What the server would make of the manifest, in normal form; undefined without the reply of a dry run. */
-export function dryRunContent(one: Pick<DecisionInput, "kind" | "dryRun">): Json | undefined {
+export function dryRunContent(one: OwnCheck): Json | undefined {
   const { dryRun } = one;
   return dryRun?.state === "answered" && dryRun.row !== null ? contentOf(one.kind, dryRun.row.manifest) : undefined;
 }

@@ -10,12 +10,12 @@ export const NOT_ADOPTED = "not-adopted";
 const NAMED = 10;
 
 /** Whether a step waits until its resource is adopted, or until overwriting it is allowed. */
-export function needsAdoption({ action, risks, guard }: Pick<Step, "action" | "risks" | "guard">): boolean {
+export function needsAdoption({ action, risks, guard }: Step): boolean {
   return risks.includes("adopts") && (action === "block" || guardsAdoption(guard));
 }
 
 /** Why an apply of a plan only reports, and the next commands; null if no resource that was read waits for adoption. */
-export function notAdopted({ steps, summary }: Pick<Plan, "steps" | "summary">): Diagnostic | null {
+export function notAdopted({ steps, summary }: Plan): Diagnostic | null {
   const waiting = steps.filter((step) => needsAdoption(step) && isReadable(step)).map(({ identity }) => identity);
   if (waiting.length === 0) return null;
   const { create, update, keep, ensure, block } = summary;
@@ -34,7 +34,7 @@ export function notAdopted({ steps, summary }: Pick<Plan, "steps" | "summary">):
 }
 
 /** Whether live was read, so that a resource can be adopted as it is. */
-export function isReadable({ changes, guard }: Pick<Step, "changes" | "guard">): boolean {
+export function isReadable({ changes, guard }: Step): boolean {
   return guard === undefined ? changes.length > 0 : !isUnread(guard.dangers.filter(({ risk }) => risk === "adopts"));
 }
 

@@ -3,13 +3,7 @@ import { compareText } from "../../contract/json.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { InvalidManifest } from "../invalid-manifest.ts";
 import { type Identity, splitIdentity } from "../manifest.ts";
-import type { PlanInput } from "./plan-input.ts";
-
-/** What decides which resources are orphans. */
-export type OrphanInput = Pick<
-  PlanInput,
-  "recorded" | "declared" | "nameless" | "live" | "base" | "applied" | "removed" | "elsewhere"
->;
+import type { OrphanInput } from "./plan-input.ts";
 
 /** An identity that the source no longer declares, and what is known of it. */
 export type FoundOrphan = Orphan & { readonly identity: Identity };
@@ -23,7 +17,7 @@ const THIS_CHANGE = { commit: null, author: null, at: null };
 export function findOrphans(input: OrphanInput): readonly FoundOrphan[] {
   const { recorded, live, removed, base } = input;
   return undeclaredIn(input)
-    .filter((identity) => declarersOf(identity, input).length === 0)
+    .filter((identity) => declarersOf(identity, input.nameless).length === 0)
     .map((identity) => {
       const found = live.get(identity);
       const isHidden = found?.state === "unknown" && found.reason === "not-visible";
@@ -41,9 +35,9 @@ export function findOrphans(input: OrphanInput): readonly FoundOrphan[] {
 /** A warning about resources that no manifest declares that can be read: one that cannot may declare them. */
 export function unclearOrphans(input: OrphanInput): readonly Diagnostic[] {
   if (input.nameless.length === 0) return [];
-  const unclear = undeclaredIn(input).filter((identity) => declarersOf(identity, input).length > 0);
+  const unclear = undeclaredIn(input).filter((identity) => declarersOf(identity, input.nameless).length > 0);
   if (unclear.length === 0) return [];
-  const [first] = unclear.flatMap((identity) => declarersOf(identity, input));
+  const [first] = unclear.flatMap((identity) => declarersOf(identity, input.nameless));
   const names = unclear.slice(0, MAX_NAMED).join(", ");
   const more = unclear.length > MAX_NAMED ? `, and ${unclear.length - MAX_NAMED} more` : "";
   const summary = `the manifest of ${names}${more} may be one that cannot be read`;
@@ -55,10 +49,7 @@ export function unclearOrphans(input: OrphanInput): readonly Diagnostic[] {
 const MAX_NAMED = 3;
 
 /** The invalid manifests that may declare an identity: those of its kind, or of no known kind, that do not say which. */
-export function declarersOf(
-  identity: Identity,
-  { nameless }: Pick<OrphanInput, "nameless">,
-): readonly InvalidManifest[] {
+export function declarersOf(identity: Identity, nameless: OrphanInput["nameless"]): readonly InvalidManifest[] {
   const { kind } = splitIdentity(identity);
   return nameless.filter((one) => one.kind === "" || one.kind === kind);
 }

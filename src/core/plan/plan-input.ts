@@ -17,29 +17,39 @@ import type { Plan } from "./plan.ts";
 /** A manifest and its depth in the reference graph. */
 export type WavedManifest = { readonly manifest: ManifestHead; readonly wave: number };
 
+/** What decides which resources are orphans. */
+export type OrphanInput = {
+  /** Every identity that the whole source declares, valid or not. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Those of the whole source that do not say what they declare. */
+  readonly nameless: readonly InvalidManifest[];
+  readonly live: LiveView["live"];
+  /** Every record, opened when a decision depends on it. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  /** Manifests at the base commit; null when no base is given. */
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  /** Manifests at the commit applied last, when they replace missing records; null otherwise. */
+  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
+  /** Identities that the history of the repository declared, with the commits that removed them. */
+  readonly removed: ReadonlyMap<Identity, Removal>;
+  /** Identities that other targets of the control plane declare. */
+  readonly elsewhere: ReadonlySet<Identity>;
+};
+
 /** The input of a plan; the same input always gives the same plan. */
-export type PlanInput = LiveView & {
+export type PlanInput = OrphanInput & {
+  readonly inSync: LiveView["inSync"];
   readonly server: string;
   readonly revision: string | null;
   /** The selected manifests, each after everything it refers to. */
   readonly desired: readonly WavedManifest[];
   /** Those that the selection does not name itself: others refer to them. @default none */
   readonly onlyReferredTo?: ReadonlySet<Identity>;
-  /** Every identity that the whole source declares, valid or not. */
-  readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */
   readonly invalid: ReadonlySet<Identity>;
   /** The selected manifests that are refused. */
   readonly refused: readonly InvalidManifest[];
-  /** Those of the whole source that do not say what they declare. */
-  readonly nameless: readonly InvalidManifest[];
-  /** Every record, opened when a decision depends on it. */
-  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
-  /** Manifests at the base commit; null when no base is given. */
-  readonly base: ReadonlyMap<Identity, JsonObject> | null;
-  /** Manifests at the commit applied last, when they replace missing records; null otherwise. */
-  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly kinds: Kinds;
   readonly capabilities: WriteCapabilities;
   /** The subjects whose writes count as ours, by id or as reports show them. */
@@ -60,10 +70,6 @@ export type PlanInput = LiveView & {
   readonly outOfScope?: number;
   /** Whether the plan lists orphans; where only a part of the source was selected, it counts them. */
   readonly orphans: "listed" | "counted" | "none";
-  /** Identities that the history of the repository declared, with the commits that removed them. */
-  readonly removed: ReadonlyMap<Identity, Removal>;
-  /** Identities that other targets of the control plane declare. */
-  readonly elsewhere: ReadonlySet<Identity>;
 };
 
 /** A plan with the decisions behind its steps, by identity; resources known to be in sync have none. */

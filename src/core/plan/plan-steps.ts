@@ -9,9 +9,9 @@ import { jsonPatchTo } from "../diff/json-patch.ts";
 import { requireKind, writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
-import { type FoundOrphan, findOrphans, type OrphanInput } from "./orphans.ts";
+import { type FoundOrphan, findOrphans } from "./orphans.ts";
 import type { Change, Step } from "./plan.ts";
-import type { PlanInput, WavedManifest } from "./plan-input.ts";
+import type { OrphanInput, PlanInput, WavedManifest } from "./plan-input.ts";
 
 const NONE: readonly never[] = [];
 const KEEP = { action: "keep", reason: null, risks: NONE, causedBy: null, differences: NONE } as const;

@@ -52,7 +52,7 @@ export function notCheckedText(notChecked: NotChecked): string {
 }
 
 /** Whether the step sends a write. */
-export function writes({ action }: Pick<Step, "action">): boolean {
+export function writes({ action }: { readonly action: Action }): boolean {
   return action === "create" || action === "update" || action === "ensure";
 }
 

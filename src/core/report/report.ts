@@ -1,6 +1,6 @@
 // src/core/report: the events and results of a pass, and the one judgement of it. See docs/architecture.md#a-pass.
 
-import type { ApplyReport, Outcome, OutcomeResult } from "../../contract/generated/output.ts";
+import type { ApplyReport, Outcome, OutcomeResult, RolloutResult } from "../../contract/generated/output.ts";
 import type { InvalidManifest } from "../invalid-manifest.ts";
 
 export type {
@@ -44,6 +44,6 @@ export function invalidOutcome(
 }
 
 /** Whether the rollout of a write failed or timed out. */
-export function hasBadRollout({ rollout }: Pick<Outcome, "rollout">): boolean {
+export function hasBadRollout({ rollout }: { readonly rollout?: RolloutResult | undefined }): boolean {
   return rollout === "failed" || rollout === "timeout";
 }

@@ -36,7 +36,7 @@ export function selectNamed<Item extends Choosable>(items: readonly Item[], sele
   );
 }
 
-type Choosable = Pick<ManifestHead, "identity" | "kind" | "file">;
+type Choosable = { readonly identity: Identity; readonly kind: string; readonly file: string };
 
 /** The parts of a selection that match nothing, probably typing errors. */
 export function unmatched(

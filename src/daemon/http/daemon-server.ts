@@ -19,8 +19,8 @@ import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
 import { createWorkMetrics, type Watched } from "./work-metrics.ts";
 
-/** The inputs of a daemon's HTTP server. */
-export type DaemonServerOptions = {
+/** Where a daemon's HTTP server listens, and how it runs. */
+type Listening = {
   readonly host: string;
   readonly port: number;
   readonly log: Log;
@@ -28,6 +28,10 @@ export type DaemonServerOptions = {
   readonly random: Random;
   /** Aborted when shutdown begins: from then on the daemon is not ready. */
   readonly stopping: AbortSignal;
+};
+
+/** What the server of a daemon shows, and whom it lets ask for passes. */
+type Shown = {
   /** The webhook of the named source; undefined if it has none. */
   readonly hookOf: (source: string) => Webhook | undefined;
   /** The token of the status page, which also shows all metrics; null if there is none now. */
@@ -50,8 +54,16 @@ export type DaemonServer = AsyncDisposable & {
 };
 
 /** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
-export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, clock, random, stopping, hookOf, targets, token, build } = options;
+export async function startDaemonServer({
+  host,
+  port,
+  log,
+  clock,
+  random,
+  stopping,
+  ...shown
+}: Listening & Shown): Promise<DaemonServer> {
+  const { hookOf, targets, token, build } = shown;
   const { now } = clock;
   const access = createPageAccess(host, token, now);
   const readiness = createReadiness();

@@ -31,7 +31,7 @@ const dummyKey = randomBytes(32);
 export function addWebhooks(
   app: FastifyInstance,
   hookOf: HookOf,
-  { count, random }: Pick<Meter, "count"> & { readonly random: Random },
+  { count, random }: { readonly count: Meter["count"]; readonly random: Random },
 ): void {
   const seen = new Set<string>();
   app.register(async (scope) => {

@@ -3,14 +3,14 @@ import type { PassObserver } from "../pass-observer.ts";
 import type { Notification } from "./notification.ts";
 import { passNotifications } from "./pass-notifications.ts";
 import type { Delivery } from "./post.ts";
-import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver-queue.ts";
+import { createReceiver, type Receiver, type Subscription } from "./receiver-queue.ts";
 
 /** Sends the notifications of passes to receivers; passes never wait for it. */
 export type Notifier = AsyncDisposable & {
   readonly observe: (target: string) => PassObserver;
   readonly send: (notification: Notification) => void;
   /** Replaces the receivers; notifications that wait for an earlier receiver are still delivered. */
-  readonly replaceReceivers: (receivers: readonly ReceiverOptions[]) => void;
+  readonly replaceReceivers: (receivers: readonly Subscription[]) => void;
 };
 
 // How long shutdown waits for deliveries.
@@ -25,7 +25,7 @@ export function createNotifier(delivery: Delivery): Notifier {
   const send = (notification: Notification): void => {
     for (const { receiver } of current) receiver.add(notification);
   };
-  const activate = (options: ReceiverOptions): ActiveReceiver => {
+  const activate = (options: Subscription): ActiveReceiver => {
     const known = current.find((one) => isDeepStrictEqual(one.options, options));
     if (known !== undefined) return known;
     const receiver = createReceiver(options, delivery);
@@ -51,4 +51,4 @@ export function createNotifier(delivery: Delivery): Notifier {
   };
 }
 
-type ActiveReceiver = { readonly options: ReceiverOptions; readonly receiver: Receiver };
+type ActiveReceiver = { readonly options: Subscription; readonly receiver: Receiver };

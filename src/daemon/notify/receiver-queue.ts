@@ -4,7 +4,7 @@ import { isAtLeast, type Notification, type NotificationEvent, type Severity, se
 import { type Delivery, type PostRequest, postWithRetry } from "./post.ts";
 
 /** A receiver of notifications, and which of them it receives. */
-export type ReceiverOptions = {
+export type Subscription = {
   readonly name: string;
   readonly type: MessageType;
   /** The address for messages, or the file that holds it. */
@@ -31,7 +31,7 @@ const DIGEST_THRESHOLD = 5;
 const MAX_WAITING = 200;
 
 /** Creates the queue of a receiver: notifications that arrive during a delivery are sent after it, many of them as one digest. */
-export function createReceiver(options: ReceiverOptions, delivery: Delivery): Receiver {
+export function createReceiver(options: Subscription, delivery: Delivery): Receiver {
   const stopping = new AbortController();
   let waiting: readonly Notification[] = [];
   let working: Promise<void> | null = null;
@@ -64,13 +64,13 @@ export function createReceiver(options: ReceiverOptions, delivery: Delivery): Re
   };
 }
 
-function concerns({ targets, events, severity }: ReceiverOptions, { target, event }: Notification): boolean {
+function concerns({ targets, events, severity }: Subscription, { target, event }: Notification): boolean {
   if (targets !== null && target !== null && !targets.includes(target)) return false;
   return (events === null || events.includes(event)) && isAtLeast(severities[event], severity);
 }
 
 async function deliver(
-  options: ReceiverOptions,
+  options: Subscription,
   notifications: readonly Notification[],
   delivery: Delivery,
   signal: AbortSignal,
@@ -81,12 +81,12 @@ async function deliver(
   if (why !== null) delivery.onTrouble(troubleText(options, why));
 }
 
-function troubleText({ name }: ReceiverOptions, why: string): string {
+function troubleText({ name }: Subscription, why: string): string {
   return `notification to ${name} was not delivered: ${why}`;
 }
 
 // The files are read for each attempt, because the operator may replace them in the meantime.
-function requestTo({ url, tokenFile }: ReceiverOptions, { headers, body }: Message): PostRequest {
+function requestTo({ url, tokenFile }: Subscription, { headers, body }: Message): PostRequest {
   const address = "text" in url ? url.text : readGivenText(url.file).trim();
   if (tokenFile === null) return { address, headers, body, hasToken: false };
   const token = readGivenText(tokenFile).trim();

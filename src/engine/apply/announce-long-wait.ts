@@ -11,7 +11,7 @@ export type LongWait = { readonly text: () => string | null; readonly until: num
 export async function announceLongWait<Result>(
   wait: Promise<Result>,
   { text, until }: LongWait,
-  { clock, emit }: Pick<Run, "clock" | "emit">,
+  { clock, emit }: Run,
 ): Promise<Result> {
   const report = (): void => {
     const what = text();

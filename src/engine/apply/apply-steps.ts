@@ -145,7 +145,7 @@ function existedBeforeWrite(identity: Identity, { planned, writing: { run, sessi
     if (planned.recorded.has(identity) || (known?.state === "unknown" && known.exists === true)) return true;
     const serverNow = session.serverTime();
     const times = { now: run.clock.now(), serverNow };
-    return row.createdAt !== undefined && serverNow !== null && !isCreatedSince({ at }, row, times);
+    return row.createdAt !== undefined && serverNow !== null && !isCreatedSince(at, row, times);
   };
 }
 
@@ -245,7 +245,7 @@ function stopped(why: string): OutcomeError {
 
 /** The place of an outcome's error in the source (`file:line:column`), as exact as its pointer; null when unknown. */
 export async function locateOutcome(
-  { identity, error }: Pick<Outcome, "identity" | "error">,
+  { identity, error }: Outcome,
   manifests: ReadonlyMap<Identity, SourceHead>,
   stop: Stop,
 ): Promise<string | null> {

@@ -33,10 +33,6 @@ export function createReceipt(
  * Whether the ledger has a live resource by its id: then it existed before, and its one-time token was delivered or reported
  * as lost.
  */
-export async function isRecorded(
-  identity: Identity,
-  { id }: LiveRow,
-  { recorded }: Pick<Ledger, "recorded">,
-): Promise<boolean> {
+export async function isRecorded(identity: Identity, { id }: LiveRow, { recorded }: Ledger): Promise<boolean> {
   return id !== null && (await recorded([identity])).get(identity)?.id === id;
 }

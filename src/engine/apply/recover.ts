@@ -28,7 +28,7 @@ export type Recovery = {
   readonly reading: LiveReading;
   /** Whether a lease rejects the request of an intent if it arrives now. */
   readonly isFenced: (intent: PendingIntent) => boolean;
-  readonly run: Pick<Run, "clock" | "emit" | "signal">;
+  readonly run: Run;
 };
 
 /** The result of recovering a write that an earlier run left open. */
@@ -153,7 +153,7 @@ export async function findByDryRun(intent: PendingIntent, kind: Kind, recovery: 
   if (answer.state !== "answered" || !answer.row?.id) return { is: "unclear" };
   if (await isRecorded(intent.identity, answer.row, session.ledger)) return { is: "recorded" };
   const times = { now: run.clock.now(), serverNow: session.serverTime() };
-  if (!intent.creates && !isCreatedSince(intent, answer.row, times)) return { is: "unclear" };
+  if (!intent.creates && !isCreatedSince(intent.at, answer.row, times)) return { is: "unclear" };
   return { is: "created", id: answer.row.id };
 }
 

@@ -144,7 +144,8 @@ async function isNewWithToken({ job, intent, writing }: WriteRequest, row: LiveR
   const { kind, toSend, live } = job;
   if (!kind.issuesToken?.(toSend)) return false;
   if (intent.creates) return true;
-  if (live.state !== "unknown" || live.exists === true || !isCreatedSince(intent, row, timesOf(writing))) return false;
+  if (live.state !== "unknown" || live.exists === true || !isCreatedSince(intent.at, row, timesOf(writing)))
+    return false;
   return !(await isRecorded(intent.identity, row, writing.session.ledger));
 }
 

@@ -33,10 +33,6 @@ export type Times = { readonly now: number; readonly serverNow: number | null };
  * come from the control plane; only the age of the request is measured by our clock. The current time is in whole seconds
  * (RFC 9110, 6.6.1), so a resource that others created within the second before counts as created since.
  */
-export function isCreatedSince(
-  { at }: Pick<Intent, "at">,
-  { createdAt = "" }: Pick<LiveRow, "createdAt">,
-  { now, serverNow }: Times,
-): boolean {
+export function isCreatedSince(at: Intent["at"], { createdAt = "" }: LiveRow, { now, serverNow }: Times): boolean {
   return at !== null && serverNow !== null && Date.parse(createdAt) >= serverNow - (now - at);
 }

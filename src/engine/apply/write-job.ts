@@ -55,15 +55,15 @@ export type WriteJob = {
   readonly recorded: RecordedHead | null;
 };
 
+/** A job, and how often it was sent, including this time. */
+type SentWrite = { readonly job: WriteJob; readonly attempts: number };
+
 /** One request of a job, with its intent. */
-export type WriteRequest = {
-  readonly job: WriteJob;
+export type WriteRequest = SentWrite & {
   readonly intent: Intent;
   /** Whether the same request was sent before, and may have taken effect. */
   readonly isRepeat: boolean;
   readonly writing: Writing;
-  /** The number of sends, including this one. */
-  readonly attempts: number;
 };
 
 /** The result of a write. */
@@ -99,7 +99,7 @@ export const LEDGER_UNWRITABLE = "ledger-unwritable";
 export function failedWrite(
   state: "failed" | "unknown",
   { code, message, ...rest }: OutcomeError,
-  { job: { kind, toSend }, attempts }: Pick<WriteRequest, "job" | "attempts">,
+  { job: { kind, toSend }, attempts }: SentWrite,
 ): Extract<WriteResult, { readonly error: OutcomeError }> {
   return { state, error: { code, message: redactMessage(message, kind.shape, toSend), ...rest }, attempts };
 }

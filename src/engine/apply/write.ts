@@ -67,7 +67,7 @@ export async function write(job: WriteJob, recovered: readonly Recovered[], writ
 }
 
 /** An earlier intent of the same resource in the journal; an open one must not be replaced by a different request. */
-type EarlierWrite = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
+type EarlierWrite = { readonly intent: Intent; readonly isOpen: Recovered["isOpen"] };
 
 type WriteRound = {
   readonly job: WriteJob;

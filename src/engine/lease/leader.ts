@@ -28,14 +28,12 @@ export type Leader = {
   /** Whether a request that an earlier process left open is rejected if it arrives now. */
   readonly isFenced: (intent: Intent) => boolean;
   /** Opens connections one after the other; waits for the state's lock while another process holds it. */
-  readonly connect: (open: (lock: LockState) => Promise<TargetConnection>, run: Standby) => Promise<TargetConnection>;
+  readonly connect: (open: (lock: LockState) => Promise<TargetConnection>, run: Run) => Promise<TargetConnection>;
   /** The message about the process that this one stands by for; null when it does not stand by. */
   readonly standsBy: () => string | null;
 };
 
-type Standby = Pick<Run, "emit" | "stopping">;
-
-type StandbyOf = Standby & { readonly onStandby: (isStandingBy: boolean) => void };
+type Standby = Run & { readonly onStandby: (isStandingBy: boolean) => void };
 
 // The kernel frees a lock when its process ends.
 const LOCK_MS = 500;
@@ -68,7 +66,7 @@ export function createElection({
   const standBy = async <Taken extends { readonly state: "held" | "none" }>(
     acquire: () => Promise<Taken | Busy>,
     everyMs: number,
-    { emit, stopping, onStandby }: StandbyOf,
+    { emit, stopping, onStandby }: Standby,
   ): Promise<{ readonly taken: Taken; readonly hasWaited: boolean }> => {
     try {
       for (;;) {
@@ -95,7 +93,7 @@ export function createElection({
   const acquireWriter = async (
     connection: TargetConnection,
     read: DesiredRead,
-    run: Run & StandbyOf,
+    run: Standby,
   ): Promise<Writer | null> => {
     const { session } = connection;
     const own = await leaseOptions(connection, read, run);

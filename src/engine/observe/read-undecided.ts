@@ -1,11 +1,12 @@
 import { type IgnoreRule, type RuleFinder, ruleFinder } from "../../core/ignore/ignore-rules.ts";
+import type { InSync } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import { isParsed } from "../../manifests/source-manifest.ts";
 import { type Pace, pacer } from "../../source/pacer.ts";
-import type { Ledger, ReceiptHead } from "../../state/ledger.ts";
+import type { ReceiptContents, ReceiptHead } from "../../state/ledger.ts";
 import type { Desired } from "../load/desired.ts";
-import type { Observation, WavedSource } from "./read-live.ts";
+import type { WavedSource } from "./read-live.ts";
 
 /** What the decisions about resources that are not in sync need. */
 export type Undecided = {
@@ -18,7 +19,7 @@ export type Undecided = {
 type Reading = {
   readonly records: {
     readonly heads: ReadonlyMap<Identity, ReceiptHead>;
-    readonly ledger: Pick<Ledger, "recorded">;
+    readonly ledger: ReceiptContents;
   };
   readonly ignore: readonly IgnoreRule[];
   readonly pace: Pace;
@@ -27,7 +28,7 @@ type Reading = {
 /** Reads manifests, receipts and rules of the resources that are not in sync. */
 export async function readUndecided(
   declared: Desired,
-  { inSync }: Pick<Observation, "inSync">,
+  inSync: InSync,
   { records, ignore, pace }: Reading,
 ): Promise<Undecided> {
   const desired = await withValues(declared, (identity) => !inSync.has(identity), pace);
@@ -57,7 +58,7 @@ export async function withValues(
 // Rules are matched here, with pauses: planning is synchronous, and the repository decides how much its rules cost.
 async function findRules(
   waved: readonly WavedSource[],
-  { inSync, ignore, pace }: Pick<Observation, "inSync"> & Omit<Reading, "records">,
+  { inSync, ignore, pace }: { readonly inSync: InSync } & Omit<Reading, "records">,
 ): Promise<RuleFinder> {
   const rulesFor = ruleFinder(ignore, new Date(pace.clock.now()).toISOString().slice(0, 10));
   if (ignore.length === 0) return rulesFor;
@@ -72,7 +73,7 @@ async function findRules(
 
 // A resource in sync needs no decision, so its receipt stays sealed.
 async function openWhereRead(
-  inSync: Observation["inSync"],
+  inSync: InSync,
   { heads, ledger }: Reading["records"],
 ): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const read = heads

@@ -1,4 +1,5 @@
 import type { ServerCapabilities } from "../../client/server-capabilities.ts";
+import type { LiveView } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PlanInput } from "../../core/plan/plan-input.ts";
 import type { Removal } from "../../core/removal.ts";
@@ -7,7 +8,8 @@ import type { RemovedManifests } from "../../manifests/declared-history.ts";
 import type { Desired } from "../load/desired.ts";
 
 /** What the history has declared and the source no longer does; null reach where it was not read. */
-export type RemovedFromSource = Pick<RemovedManifests, "removed"> & {
+export type RemovedFromSource = {
+  readonly removed: RemovedManifests["removed"];
   readonly reach: RemovedManifests["reach"] | null;
 };
 
@@ -55,16 +57,17 @@ export async function removedFromSource(
 /** What other targets declare; their sources are read only where there may be an orphan. */
 export async function elsewhereOf(
   mayBeOrphans: Iterable<Identity>,
-  { declared, declaredElsewhere, live }: Desired & Pick<PlanInput, "live">,
+  { declared, declaredElsewhere, live }: Desired & { readonly live: LiveView["live"] },
 ): Promise<ReadonlySet<Identity>> {
   const isOrphan = (identity: Identity) => !declared.has(identity) && live.get(identity)?.state !== "absent";
   if (declaredElsewhere === null || ![...mayBeOrphans].some(isOrphan)) return new Set();
   return declaredElsewhere();
 }
 
-type FoundRemoved = Pick<PlanInput, "recorded"> & {
+type FoundRemoved = {
+  readonly recorded: PlanInput["recorded"];
   readonly orphans: OrphanSearch;
-  readonly observation: Pick<PlanInput, "live">;
+  readonly observation: LiveView;
   readonly desired: Desired;
 };
 

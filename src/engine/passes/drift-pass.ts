@@ -36,7 +36,7 @@ export async function driftPass(
 function driftInput(
   { plan, decisions, observation, desired, waved, recorded, rulesFor, own, dryRuns, orphans }: LivePlan,
   { server }: ServerSession,
-  { standsIn }: Pick<DriftInput, "standsIn">,
+  { standsIn }: { readonly standsIn: boolean },
 ): DriftInput {
   return {
     server,

@@ -40,7 +40,7 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
 }
 
 function requireReadable(identity: Identity, desired: Desired): void {
-  const [unreadable] = declarersOf(identity, desired);
+  const [unreadable] = declarersOf(identity, desired.nameless);
   if (unreadable === undefined) return;
   const at = unreadable.line === null ? unreadable.file : `${unreadable.file}:${unreadable.line}`;
   throw new HoldfastError("refused", `${identity} may be declared by a manifest that cannot be read: ${at}`, {

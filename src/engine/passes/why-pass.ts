@@ -112,12 +112,9 @@ function splitField(asked: string, desired: Desired): { readonly identity: Ident
   throw undeclared(asked, desired);
 }
 
-function undeclared(
-  asked: string,
-  { declared, nameless, diagnostics }: Pick<Desired, "declared" | "nameless" | "diagnostics">,
-): HoldfastError {
+function undeclared(asked: string, { declared, nameless, diagnostics }: Desired): HoldfastError {
   const near = closestName(asked, [...declared]);
-  const mayDeclare = declarersOf(asked, { nameless });
+  const mayDeclare = declarersOf(asked, nameless);
   const files = new Set(mayDeclare.map(({ file }) => file));
   const places = mayDeclare.slice(0, MAX_PLACES).map(placeText).join(", ");
   const unread = files.size === 0 ? "" : `; it may be declared where a manifest cannot be read: ${places}`;

@@ -7,7 +7,7 @@ import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
-import type { PlanInput } from "../../core/plan/plan-input.ts";
+import type { OrphanInput } from "../../core/plan/plan-input.ts";
 import { isOpened } from "../../core/recorded.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { Desired } from "../load/desired.ts";
@@ -26,18 +26,25 @@ export type OrphanAnswers = {
 };
 
 /** What may be an orphan, and how its old manifest is found. */
-type Question = Pick<PlanInput, "live" | "declared" | "elsewhere" | "recorded"> &
-  Pick<Desired, "history"> & { readonly mayBe: Iterable<Identity> };
+type Question = {
+  readonly mayBe: Iterable<Identity>;
+  readonly live: OrphanInput["live"];
+  readonly declared: OrphanInput["declared"];
+  readonly elsewhere: OrphanInput["elsewhere"];
+  readonly recorded: OrphanInput["recorded"];
+  readonly history: Desired["history"];
+};
 
 /**
  * Dry-runs the last known manifest of orphans that nothing else reads, to see whether they still live: the reply has the id
  * of what exists. Only where a dry run is proven to change nothing, since it would bring them back.
  */
 export async function askAboutOrphans(
-  { mayBe, live, declared, elsewhere, recorded, history }: Question,
+  question: Question,
   unchecked: PreflightInput,
   asking: Asking,
 ): Promise<OrphanAnswers> {
+  const { mayBe, live, declared, elsewhere } = question;
   const { server, dryRun, creates, concurrency, signal } = asking;
   const { capabilities } = server;
   const found = { live: new Map<Identity, Live>(), dryRuns: new Map<Identity, DryRunReply>() };
@@ -51,7 +58,7 @@ export async function askAboutOrphans(
   if (unread.length === 0 || creates === "skipped") return { ...found, unclear: [] };
   const { unclear } = capabilities.dryRun === "proven" ? { unclear: [] } : await proveDryRun(unchecked, asking);
   if (capabilities.dryRun !== "proven") return { ...found, unclear };
-  const manifests = await lastManifests(unread, { recorded, history, signal });
+  const manifests = await lastManifests(unread, { ...question, signal });
   await forEachConcurrently([...manifests], concurrency, async ([identity, value]) => {
     const { kind: type } = splitIdentity(identity);
     const kind = kindOf(type);
@@ -82,7 +89,7 @@ export function withAnswers(observation: Observation, { live, dryRuns }: OrphanA
 
 async function lastManifests(
   identities: readonly Identity[],
-  { recorded, history, signal }: Pick<Question, "recorded" | "history"> & Stop,
+  { recorded, history, signal }: Question & Stop,
 ): Promise<ReadonlyMap<Identity, JsonObject>> {
   const manifests = new Map<Identity, JsonObject>();
   for (const identity of identities) {

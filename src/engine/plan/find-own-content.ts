@@ -1,8 +1,8 @@
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { DryRunReply } from "../../core/decide/decision.ts";
-import { isContentOf, isWrittenBy, type OwnCheck, type OwnContent } from "../../core/decide/own-content.ts";
+import type { DryRunReply, OwnCheck } from "../../core/decide/decision.ts";
+import { isContentOf, isWrittenBy, type OwnContent } from "../../core/decide/own-content.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { RuleFinder } from "../../core/ignore/ignore-rules.ts";
 import type { LiveRow } from "../../core/kind.ts";

@@ -1,8 +1,11 @@
-import type { PlanSummary } from "../../core/plan/plan.ts";
 import { jsonText } from "../escape.ts";
 
 /** The counts that GitLab shows in a merge request: its report of type `terraform`. `delete` is always 0. */
-export function gitlabReport({ summary }: { readonly summary: Pick<PlanSummary, "create" | "update"> }): string {
+export function gitlabReport({
+  summary,
+}: {
+  readonly summary: { readonly create: number; readonly update: number };
+}): string {
   return jsonText({ create: summary.create, update: summary.update, delete: 0 });
 }
 

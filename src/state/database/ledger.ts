@@ -117,7 +117,7 @@ function statements(database: Kysely<StateTables>) {
     reply: prepare<{ readonly id: string; readonly reply: Uint8Array }>((db, { id, reply }) =>
       db.updateTable("intent").set({ reply }).where("id", "=", id),
     ),
-    closed: prepare<Pick<Row<"intent">, "id">>((db, { id }) => db.deleteFrom("intent").where("id", "=", id)),
+    closed: prepare<{ readonly id: string }>((db, { id }) => db.deleteFrom("intent").where("id", "=", id)),
   };
 }
 

@@ -6,7 +6,7 @@ import { readOwnFile } from "../../files/read-own-file.ts";
 import { seal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { copyDatabase } from "../../store/sqlite/copy-database.ts";
-import type { TransferOptions, Transferred } from "../state.ts";
+import type { StateTransfer, Transferred } from "../state.ts";
 import { fileDigest, writeIndex } from "./export-index.ts";
 import { hasLedger, LEDGER_NAME, storedFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
@@ -16,7 +16,7 @@ import { existingKeyIn } from "./sqlite-state.ts";
  * Copies ledgers, journals and one-time tokens of a state into a new folder, sealed with the export key. The folder
  * appears complete or not at all. Other processes may write to the state meanwhile.
  */
-export async function exportSqliteState(state: string, to: string, options: TransferOptions): Promise<Transferred> {
+export async function exportSqliteState(state: string, to: string, options: StateTransfer): Promise<Transferred> {
   if (lstatOrNull(to) !== null) {
     throw new HoldfastError("invalid", `${to} already exists`, { hint: "name a folder that does not exist yet" });
   }
@@ -46,7 +46,7 @@ export async function exportSqliteState(state: string, to: string, options: Tran
 async function exportLedger(
   folder: string,
   to: string,
-  { keyText, exportKey, clock, random }: TransferOptions,
+  { keyText, exportKey, clock, random }: StateTransfer,
 ): Promise<void> {
   const key = await existingKeyIn(folder, keyText);
   const copy = join(to, LEDGER_NAME);

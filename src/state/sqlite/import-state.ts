@@ -6,7 +6,7 @@ import { createFile } from "../../files/write-file.ts";
 import { unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { makeFolder } from "../../store/make-folder.ts";
-import type { TransferOptions, Transferred } from "../state.ts";
+import type { StateTransfer, Transferred } from "../state.ts";
 import { fileDigest, readIndex } from "./export-index.ts";
 import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
@@ -16,7 +16,7 @@ import { sqliteStateAt } from "./sqlite-state.ts";
  * Creates a state from an exported folder, sealed with the state's own key. A state that already has a ledger is
  * refused. The ledgers appear when all of them are complete; until then the state is locked against other writers.
  */
-export async function importSqliteState(from: string, state: string, options: TransferOptions): Promise<Transferred> {
+export async function importSqliteState(from: string, state: string, options: StateTransfer): Promise<Transferred> {
   const index = readIndex(from, options.exportKey);
   requireNoLedger(state);
   await makeFolder(state);
@@ -51,7 +51,7 @@ async function place(
   draft: string,
   state: string,
   files: readonly string[],
-  options: TransferOptions,
+  options: StateTransfer,
 ): Promise<Transferred> {
   const { keyText, exportKey, clock, random } = options;
   const ledgers = files.filter((file) => basename(file) === LEDGER_NAME && !file.split(sep).includes("tokens"));

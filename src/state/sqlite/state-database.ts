@@ -14,7 +14,7 @@ import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
 export type FolderDatabase = StateDatabase & { readonly path: string };
 
 /** How a state database is opened. */
-export type FolderDatabaseOptions = {
+export type DatabaseUse = {
   readonly clock: Clock;
   /** Called when it was upgraded, with the location of its backup. */
   readonly notify?: ((notice: string) => void) | undefined;
@@ -23,10 +23,7 @@ export type FolderDatabaseOptions = {
 };
 
 /** Creates the access to the database of a folder; opens nothing yet. */
-export function folderDatabase(
-  folder: string,
-  { clock, notify, isLockedByOther }: FolderDatabaseOptions,
-): FolderDatabase {
+export function folderDatabase(folder: string, { clock, notify, isLockedByOther }: DatabaseUse): FolderDatabase {
   const path = join(folder, LEDGER_NAME);
   let writer: Promise<Store<StateTables>> | null = null;
   let reader: Promise<Store<StateTables> | null> | null = null;

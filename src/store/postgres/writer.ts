@@ -18,8 +18,6 @@ export type RetryLimits = {
 const MAX_DUPLICATES = 10;
 const BACKOFF = { first: 1, most: 200 };
 
-type WriterOptions = Partial<RetryLimits> & { readonly clock: Clock; readonly random: Random };
-
 /**
  * Runs each change in its own transaction, many at a time, concurrently with other servers. Isolation is REPEATABLE READ:
  * when another transaction has changed the same rows, the change is retried, and then runs exclusively in this process.
@@ -35,7 +33,15 @@ export class PostgresWriter<Tables> {
   #commits = 0;
   #isFull = false;
 
-  constructor(database: Kysely<Tables>, { clock, random, deadline = 20_000, away = 5000 }: WriterOptions) {
+  constructor(
+    database: Kysely<Tables>,
+    {
+      clock,
+      random,
+      deadline = 20_000,
+      away = 5000,
+    }: Partial<RetryLimits> & { readonly clock: Clock; readonly random: Random },
+  ) {
     this.#database = database;
     this.#clock = clock;
     this.#random = random;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createListReader, type ListReaderOptions } from "../../../src/cache/list-reader.ts";
+import { createListReader, type KnownList } from "../../../src/cache/list-reader.ts";
 import { type CachedPage, UnparsedRow } from "../../../src/cache/live-facts.ts";
 import { readPageRows } from "../../../src/cache/read-page-rows.ts";
 import { contentDigest } from "../../../src/contract/content-digest.ts";
@@ -79,7 +79,7 @@ const kind = kindOf("workspace");
 const list = kind?.list;
 
 /** A reader of the list of workspaces that knows these pages; `noted` are those that it has read. */
-function reading(pages: readonly CachedPage[], given: Partial<ListReaderOptions> = {}) {
+function reading(pages: readonly CachedPage[], given: Partial<KnownList> = {}) {
   if (kind === undefined || list === undefined) throw new TypeError("workspaces have a list");
   const noted: CachedPage[] = [];
   const on = { mustRead: () => false, isInSync: () => false, noteRow: () => undefined, ...given, pages };
@@ -135,7 +135,7 @@ describe("a row that is known by its bytes", () => {
 describe("a list that was read before", () => {
   const rows = Array.from({ length: 2500 }, (_, nth) => row(nth));
 
-  const read = async (pages: readonly CachedPage[], given: Partial<ListReaderOptions> = {}, all = rows) => {
+  const read = async (pages: readonly CachedPage[], given: Partial<KnownList> = {}, all = rows) => {
     const server = await serve((response, request) => json(response, page(all, request)));
     const { parse, condense, end, rowOf, noted } = reading(pages, given);
     const replies = await dial(server.url).reader.list("listWorkspaces", {}, { ...calm, parse, condense });

@@ -2,7 +2,7 @@ import { HTTP } from "cloudevents";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/clock/system.ts";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
-import { createReceiver, type ReceiverOptions } from "../../../../src/daemon/notify/receiver-queue.ts";
+import { createReceiver, type Subscription } from "../../../../src/daemon/notify/receiver-queue.ts";
 import { startReceiver, status } from "../../../support/http-receiver.ts";
 
 const failure: Notification = {
@@ -13,10 +13,7 @@ const failure: Notification = {
   details: ["service/dev:web/api: failed (response-refused)"],
 };
 
-function receiverAt(
-  url: string,
-  { timeoutMs = 30_000, ...more }: Partial<ReceiverOptions> & { timeoutMs?: number } = {},
-) {
+function receiverAt(url: string, { timeoutMs = 30_000, ...more }: Partial<Subscription> & { timeoutMs?: number } = {}) {
   const troubles: string[] = [];
   const all = { targets: null, events: null, severity: "info", tokenFile: null, type: "webhook" } as const;
   const receiver = createReceiver(
