@@ -33,7 +33,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const targetView = { ...view, target: target.choice?.name ?? null };
   const header = createApplyHeader(terminal, targetView);
   const approve = createApproval(invocation, targetView, signed, header);
-  const mode = { is: "apply", approve, signed } as const;
+  const mode = { is: "apply", approve, signed, isForced: flags.allowWindow ?? false } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
   const recorder = await createApplyRecorder(target, terminal);

@@ -25,9 +25,9 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     is: "redeploy",
     identities,
     force: flags.force ?? false,
+    isForced: flags.allowWindow ?? false,
   } as const;
-  const command = { is: "redeploy", identities, force: mode.force } as const;
-  const byDaemon = await sendToDaemon<PassResult>(command, target, terminal);
+  const byDaemon = await sendToDaemon<PassResult>(mode, target, terminal);
   const end =
     byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) }));
   progress[Symbol.dispose]();

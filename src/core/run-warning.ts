@@ -13,6 +13,7 @@ export const runWarningCodes = [
   "no-lease",
   "unverified-plan",
   "targets-kept",
+  "frozen",
 ] as const;
 
 /** Whether a diagnostic is a warning about a run, by its code. */

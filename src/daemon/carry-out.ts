@@ -46,9 +46,9 @@ export async function carryOut(
       return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, run);
     }
     case "redeploy": {
-      const { identities, force } = command;
+      const { identities, force, isForced } = command;
       const { leader } = watched;
-      const end = await passOf({ is: "redeploy", identities, force, leader }, watched, run);
+      const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, watched, run);
       // JSON has no maps.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;
     }

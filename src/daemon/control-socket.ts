@@ -26,7 +26,12 @@ export type DaemonControl = {
 export type DaemonCommand = { readonly target: string } & (
   | { readonly is: "adopt"; readonly identities: readonly string[] | null }
   | { readonly is: "forget"; readonly identities: readonly string[] }
-  | { readonly is: "redeploy"; readonly identities: readonly string[]; readonly force: boolean }
+  | {
+      readonly is: "redeploy";
+      readonly identities: readonly string[];
+      readonly force: boolean;
+      readonly isForced: boolean;
+    }
   | { readonly is: "resolve"; readonly identities: readonly string[]; readonly as: "applied" | "refused" | null }
   | { readonly is: "hold"; readonly hold: Hold }
   | { readonly is: "release"; readonly what: string }

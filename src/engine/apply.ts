@@ -1,4 +1,5 @@
 import { FORMAT_VERSION } from "../core/format-version.ts";
+import type { WriteRefusal } from "../core/guards/write-refusal.ts";
 import { type Identity, type Manifest, requireRead } from "../core/manifest.ts";
 import { equalRecorded, isRecordOf, type Recorded, requireOpened } from "../core/recorded.ts";
 import { type ApplyReport, summariseOutcomes } from "../core/report/report.ts";
@@ -21,6 +22,8 @@ export type Applying = {
   /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
   readonly rules: ApplyRules;
+  /** Why nothing more may be written; null while writes are allowed. It is asked before each step. */
+  readonly refusal: () => WriteRefusal | null;
   /** The writes of earlier runs that were open; the plan was made after their recovery, with their manifests read. */
   readonly recovered: readonly Recovered[];
   /** Whether to record resources that are equal and not yet recorded. */
@@ -35,13 +38,15 @@ export type ApplyResult = ApplyReport & {
 
 /** Applies a plan: each step runs once its dependencies are done. The report lists every outcome, earlier runs' included. */
 export async function apply(planned: LivePlan, applying: Applying): Promise<ApplyResult> {
-  const { session, hasLease, rules, recovered, recordsEqual, run } = applying;
+  const { session, hasLease, rules, refusal, recovered, recordsEqual, run } = applying;
   const { plan, desired } = planned;
   const interrupted = interruptedManifests(planned, recovered);
   await dropGoneRecords(planned, session);
   if (recordsEqual) await recordEqual(planned, session.ledger, run.clock.now());
   const reading = uncachedReading(session, rules.concurrency, run.signal);
-  const { ends, resumed } = await applySteps(planned, recovered, { session, hasLease, rules, reading, run });
+  const { ends, resumed } = await applySteps(planned, recovered, {
+    ...{ session, hasLease, rules, refusal, reading, run },
+  });
   await session.ledger.storeWaitingFacts();
   const wanted: CurrentPass = { plan, manifests: interrupted, declared: desired.declared, resumed };
   const over = recovered.filter((one) => isFinished(one, wanted));

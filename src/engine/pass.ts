@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
+import type { WriteRefusal } from "../core/guards/write-refusal.ts";
 import type { Desired } from "./load/desired.ts";
 import type { DesiredRead } from "./load.ts";
 import type { Run } from "./run.ts";
@@ -12,6 +13,8 @@ export type Pass = {
   readonly part: Desired | null;
   readonly run: Run;
   readonly holds: Holds;
+  /** Why nothing may be written now; null while writes are allowed. */
+  readonly writeRefusal: () => WriteRefusal | null;
   /** The warnings about the run so far. */
   readonly warnings: () => readonly Diagnostic[];
 };

@@ -1,6 +1,7 @@
 // src/engine: one pass over one target. See docs/architecture.md#a-pass.
 
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { freezeRefusal, type WriteRefusal } from "../core/guards/write-refusal.ts";
 import type { PassEvent, PassResult, ReadEvent } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
@@ -104,7 +105,11 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   const part = isPart ? changedManifests(read, memory) : null;
   const fullAt = part === null ? run.clock.now() : null;
   const result = withDiagnostics(
-    await runMode(mode, { connection, read, part, run, holds: target.holds, warnings }, target),
+    await runMode(
+      mode,
+      { connection, read, part, run, holds: target.holds, writeRefusal: () => refusalNow(target, run), warnings },
+      target,
+    ),
     [...read.event.selected, ...warnings()],
   );
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
@@ -112,6 +117,11 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   const after = isRemembered ? await memoryAfter(memory, { read, result, fullAt }, target) : memory;
   run.emit(result);
   return { result, memory: after };
+}
+
+function refusalNow({ freezes }: Target, { clock }: Run): WriteRefusal | null {
+  const freeze = freezes?.at(clock.now()) ?? null;
+  return freeze === null ? null : freezeRefusal(freeze);
 }
 
 // Warnings before a write are errors under `--strict`.

@@ -1,5 +1,6 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import type { FreezeSchedule } from "../core/guards/freeze-windows.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
 import type { HeldContents } from "../core/holds.ts";
 import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
@@ -31,6 +32,8 @@ export type Target = ReadTarget & {
   readonly server: TargetServer;
   /** What people have put on hold. */
   readonly holds: Holds;
+  /** When nothing may be written; absent without freeze windows. */
+  readonly freezes?: FreezeSchedule;
 };
 
 /** What people have put on hold. */

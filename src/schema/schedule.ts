@@ -20,27 +20,51 @@ const FIELDS: readonly Field[] = [
   { name: "day of the week", least: 0, most: 6, words: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
 ];
 
-const MACRO = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 const INTERVAL = /^@every (?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
-const EXAMPLE = 'For example: `"0 3 * * *"`, every day at three.';
+/** An example of a schedule, for messages. */
+export const CRON_EXAMPLE = 'For example: `"0 3 * * *"`, every day at three.';
 
 /** What is wrong with a schedule, as a predicate; null when Kubernetes takes it: `robfig/cron` parses it there. */
-function scheduleFault(schedule: string): string | null {
+export function scheduleFault(schedule: string): string | null {
   if (schedule.includes("TZ")) return "must not name a time zone; write it in `timezone`";
   if (schedule.startsWith("@")) return macroFault(schedule);
-  const texts = schedule.trim().split(/\s+/);
-  if (texts.length !== FIELDS.length)
-    return `must have five fields (${FIELDS.map(({ name }) => name).join(", ")}); it has ${texts.length}`;
-  const fields = FIELDS.map((field, at) => ({ field, values: valuesOf(texts[at] ?? "", field) }));
+  const { length } = schedule.trim().split(/\s+/);
+  if (length !== FIELDS.length)
+    return `must have five fields (${FIELDS.map(({ name }) => name).join(", ")}); it has ${length}`;
+  const fields = fieldsOf(schedule);
   const wrong = fields.find(({ values }) => values === null)?.field;
   if (wrong !== undefined) return `has a ${wrong.name} that does not exist${rangeOf(wrong)}`;
   const plain = fields.map(({ values }) => values).join(" ");
   return new Cron(plain, { paused: true }).nextRun(new Date(0)) === null ? "is a day that never comes" : null;
 }
 
+/** The five fields of a valid schedule as lists of numbers; null for an interval, which has none. */
+export function cronFields(schedule: string): string | null {
+  const plain = schedule.startsWith("@") ? MACROS[schedule] : schedule;
+  if (plain === undefined) return null;
+  return fieldsOf(plain)
+    .map(({ values }) => values)
+    .join(" ");
+}
+
+const MACROS: { readonly [macro in string]?: string } = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
+function fieldsOf(schedule: string): readonly { readonly field: Field; readonly values: string | null }[] {
+  const texts = schedule.trim().split(/\s+/);
+  return FIELDS.map((field, at) => ({ field, values: valuesOf(texts[at] ?? "", field) }));
+}
+
 function macroFault(schedule: string): string | null {
-  if (MACRO.test(schedule) || INTERVAL.test(schedule)) return null;
+  if (schedule in MACROS || INTERVAL.test(schedule)) return null;
   return "must have five fields, or be one of `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` and `@every 1h30m`";
 }
 
@@ -93,6 +117,6 @@ function scheduleFaults(object: JsonObject, names: readonly string[], at: string
   return names.flatMap((name) => {
     const given = text(object[name]);
     const fault = given === undefined ? null : scheduleFault(given);
-    return fault === null ? [] : [error(`${at}/${name}`, "invalid-form", `\`${name}\` ${fault}`, EXAMPLE)];
+    return fault === null ? [] : [error(`${at}/${name}`, "invalid-form", `\`${name}\` ${fault}`, CRON_EXAMPLE)];
   });
 }

@@ -1,5 +1,6 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { describeError, errorPlace } from "./describe-error.ts";
+import { freezeWindowFaults } from "./freeze-windows.ts";
 import { impossibleDate } from "./rule.ts";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 import { applicationSchema, schemaFor, validatorFor } from "./schemas.ts";
@@ -29,7 +30,7 @@ export function checkManifest(type: string, value: unknown, unknownFields: "refu
 /** Validates a configuration file by its schema. */
 export function validateConfig(value: unknown): readonly SchemaDiagnostic[] {
   const { faults } = validate("config", value, "refuse");
-  return faults.length > 0 ? faults : datesOfRules(value);
+  return faults.length > 0 ? faults : [...datesOfRules(value), ...freezeWindowFaults(value)];
 }
 
 /** Validates an application whose type has no schema: only the fields that all applications share are checked. */

@@ -1,6 +1,7 @@
 import { isUnreadable } from "../../core/diagnostic.ts";
 import { exitCodes } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
+import { FROZEN } from "../../core/guards/write-refusal.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { applyConclusion } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
@@ -29,7 +30,7 @@ export async function showApplyResult(
   return applyExitCode(end);
 }
 
-/** 0 if the apply succeeded, 1 if nothing did, 3 if no manifest is valid, 7 if only a part did, 8 if another writer took over. */
+/** 0 if the apply succeeded, 1 if nothing did, 3 if no manifest is valid, 5 if a freeze left all out, 7 if only a part did, 8 if another writer took over. */
 export function applyExitCode(end: ApplyEvent): number {
   if (applyConclusion(end).verdict === "succeeded") return 0;
   const { outcomes: all, summary } = end.report;
@@ -42,6 +43,8 @@ export function applyExitCode(end: ApplyEvent): number {
     return exitCodes.unauthorized;
   }
   if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
+  const isFrozen = outcomes.some(({ error }) => error?.code === FROZEN);
+  if (isFrozen && summary.created + summary.updated === 0) return exitCodes.refused;
   const badRollouts = outcomes.filter(hasBadRollout).length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
   return bad > 0 && bad >= outcomes.length && summary.created + summary.updated === badRollouts

@@ -22,6 +22,7 @@ export const apply = declareCommand({
     "noDryRun",
     "allowAdopt",
     "allowPrivilege",
+    "allowWindow",
     "sink",
     "leaseScope",
     "ref",

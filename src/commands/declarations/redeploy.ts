@@ -15,6 +15,7 @@ export const redeploy = declareCommand({
     "wait",
     "noWait",
     "waitTimeout",
+    "allowWindow",
     "sink",
     "leaseScope",
     ...serverFlags,

@@ -173,6 +173,7 @@ export const flags = {
   full: toggleFlag("--full", "every field of the kind, not only those that it needs"),
   all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),
+  allowWindow: toggleFlag("--allow-window", "write although the target is frozen; the history records it"),
   allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
   leaseScope: textFlag(

@@ -4,7 +4,9 @@ import { resolve } from "node:path";
 import { normalize } from "node:path/posix";
 import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
 import { isUnder } from "../../core/selection/select.ts";
+import { durationMs } from "../../schema/duration.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
@@ -13,6 +15,7 @@ import type { Terminal } from "../terminal.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 
 type ServerEntry = NonNullable<OperatorConfig["servers"]>[number];
+type WindowEntry = NonNullable<TargetEntry["windows"]>[number];
 
 /** A source of the operator's configuration. */
 export type SourceChoice = Omit<RemoteOptions, "clock" | "folder"> & {
@@ -43,6 +46,8 @@ export type TargetChoice = {
   /** Seconds between full passes; null if every pass of the interval is full. */
   readonly driftInterval: number | null;
   readonly confirm: boolean;
+  /** When nothing may be written. */
+  readonly windows: readonly FreezeWindow[];
   /** Where the ref of the last applied commit is pushed; null if it is not published. */
   readonly publish: RemoteAccess | null;
   /** Whether its pattern no longer stands for it, so that it has no pass and its state is kept. */
@@ -88,6 +93,7 @@ export function chooseTarget(
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
+    windows: (entry.windows ?? []).map(freezeWindow),
     publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
     isRetired: false,
   };
@@ -181,6 +187,12 @@ function unknownServer(name: string, server: string, servers: readonly ServerEnt
   return new HoldfastError("invalid", `target ${name} names the server ${server}, which is no entry of \`servers\``, {
     hint,
   });
+}
+
+// The rules of the configuration have checked it.
+function freezeWindow({ deny, allow, duration, timeZone, reason }: WindowEntry): FreezeWindow {
+  const effect = deny ? "deny" : "allow";
+  return { effect, cron: deny ?? allow ?? "", durationMs: durationMs(duration), timeZone, reason: reason ?? null };
 }
 
 // The fetch credentials of the source are never used here, because they need no write access.

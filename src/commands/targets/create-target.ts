@@ -5,6 +5,7 @@ import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { freezeSchedule } from "../../core/guards/freeze-windows.ts";
 import { afterRevision, decisionsAt, type Hold, heldResources, holdOn, isReleased } from "../../core/holds.ts";
 import type { Holds, Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
@@ -122,6 +123,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     server,
     state,
     holds: holdsIn(state, terminal.clock.now),
+    ...(choice === null || choice.windows.length === 0 ? {} : { freezes: freezeSchedule(choice.windows) }),
     rules: withDecisions(
       rulesOf(invocation, {
         root: remote === null ? root : null,

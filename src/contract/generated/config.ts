@@ -341,6 +341,31 @@ workspaces?: ({
  */
 patches?: (string | null)
 /**
+ * When nothing is written: while a `deny` window is open, and where there are `allow` windows, while none of them is. Drift is still reported, and `apply --allow-window` writes all the same
+ */
+windows?: ({
+/**
+ * The cron, five fields or `@daily` and the like, of a window in which nothing is written
+ */
+deny?: (string | null)
+/**
+ * The cron of a window outside which nothing is written
+ */
+allow?: (string | null)
+/**
+ * How long the window stays open, as elapsed time: a day on which the clocks change makes it end an hour earlier or later by the clock
+ */
+duration: string
+/**
+ * The time zone of the cron, by its name in the IANA database
+ */
+timeZone: string
+/**
+ * Why, for whoever is refused
+ */
+reason?: (string | null)
+}[] | null)
+/**
  * Whether refs/holdfast/NAME of the repository follows the commit that was applied last, so that a CI job without a state folder can tell what was; off without this key
  */
 publishRef?: (boolean | null)

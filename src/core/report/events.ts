@@ -11,6 +11,7 @@ import type {
 import type { JsonObject } from "../../contract/json.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
+import type { WriteRefusal } from "../guards/write-refusal.ts";
 import type { Identity } from "../manifest.ts";
 import type { MissingExtension } from "../missing-extensions.ts";
 import type { OtherSummary } from "../other-documents.ts";
@@ -145,6 +146,8 @@ export type ApplyEvent = {
   readonly history?: HistoryReach;
   /** `file:line:column` that each outcome's error is about. */
   readonly places: ReadonlyMap<Identity, string>;
+  /** Why writes were refused, where a person wrote all the same; absent otherwise. */
+  readonly forced?: WriteRefusal;
 };
 
 /** The progress of a pass. */

@@ -1,5 +1,6 @@
 import { isUnreadable } from "../diagnostic.ts";
 import { adoptionText, isReadable, needsAdoption } from "../guards/adoption.ts";
+import { FROZEN } from "../guards/write-refusal.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import { placeText } from "./invalid-text.ts";
 import { type ApplyReport, hasBadRollout, type Outcome } from "./report.ts";
@@ -49,7 +50,7 @@ type Planned = {
   readonly invalid?: readonly Outcome[];
 };
 
-/** What a pass means for its target; `held`: a person's hold is the only reason why it did not succeed. */
+/** What a pass means for its target; `held`: a person's hold or a freeze is the only reason why it did not succeed. */
 export type PassVerdict = "succeeded" | "held" | "failed" | "superseded";
 
 /** The result of a pass, and why it did not succeed, most important first. */
@@ -97,7 +98,7 @@ function verdictOf(result: PassResultName, reasons: readonly PassReason[]): Pass
     case "failed":
     case "refused":
     case "kept":
-      return reasons.every(({ reason }) => reason === "Held") ? "held" : "failed";
+      return reasons.every(({ reason }) => reason === "Held" || reason === "Frozen") ? "held" : "failed";
   }
 }
 
@@ -135,11 +136,15 @@ function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly St
   const all = Object.values(summary).reduce((sum, one) => sum + one, 0);
   const allBlocked = outcomes.filter(({ result }) => result === "blocked");
   const held = allBlocked.filter(isHeld);
-  const [adopting, blocked] = partition(
+  const waiting = new Set(steps.filter(needsAdoption).map(({ identity }) => identity));
+  const [adopting, blocked] = split(
     allBlocked.filter((one) => !isHeld(one)),
-    new Set(steps.filter(needsAdoption).map(({ identity }) => identity)),
+    ({ identity }) => waiting.has(identity),
   );
   const of = (result: Outcome["result"]): readonly Outcome[] => outcomes.filter((one) => one.result === result);
+  // A write of an earlier run that was not made and is no longer declared leaves nothing undone.
+  const undone = of("skipped").filter(({ interrupted }) => interrupted === undefined);
+  const [frozen, skipped] = split(undone, ({ error }) => error?.code === FROZEN);
   return [
     reasonOf("InvalidManifests", of("invalid"), (invalid) => invalidText(invalid, all)),
     reasonOf("Failed", of("failed"), countText("failed")),
@@ -147,12 +152,11 @@ function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly St
     reasonOf("RolloutFailed", outcomes.filter(hasBadRollout), countText("failed rollouts", "failed rollout")),
     reasonOf("NotAdopted", adopting, (some) => adoptText(some, steps, all)),
     reasonOf("Blocked", blocked, countText("blocked")),
-    // A write of an earlier run that was not made and is no longer declared leaves nothing undone.
-    reasonOf(
-      "Skipped",
-      of("skipped").filter(({ interrupted }) => interrupted === undefined),
-      countText("skipped"),
-    ),
+    reasonOf("Skipped", skipped, countText("skipped")),
+    reasonOf("Frozen", frozen, ([first, ...others]) => {
+      const count = others.length === 0 ? "one resource" : `${others.length + 1} resources`;
+      return `${count} ${first?.error?.message ?? ""}`;
+    }),
     reasonOf("Held", held, (all) => `${all.length} held: ${listed(all.map(({ identity }) => identity))}`),
   ].flat();
 }
@@ -171,11 +175,11 @@ function unreadText(summaries: readonly string[]): string {
   return summaries.length === 0 ? "live could not be read in full" : listed(summaries);
 }
 
-function partition(
+function split(
   outcomes: readonly Outcome[],
-  first: ReadonlySet<string>,
+  isFirst: (outcome: Outcome) => boolean,
 ): readonly [readonly Outcome[], readonly Outcome[]] {
-  return [outcomes.filter((one) => first.has(one.identity)), outcomes.filter((one) => !first.has(one.identity))];
+  return [outcomes.filter(isFirst), outcomes.filter((one) => !isFirst(one))];
 }
 
 function reasonOf(

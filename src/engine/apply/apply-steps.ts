@@ -7,6 +7,7 @@ import type { Decision } from "../../core/decide/decision.ts";
 import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
+import { type WriteRefusal, writeRefusedOutcome } from "../../core/guards/write-refusal.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
@@ -55,6 +56,9 @@ type Steps = {
   readonly stopReason: () => OutcomeError | null;
 };
 
+/** How the steps are written, and why no further one may be; null while writes are allowed. */
+type WritingSteps = Omit<Writing, "queue"> & { readonly refusal: () => WriteRefusal | null };
+
 // While some steps have a request in flight, as many others are journaled or have their outcomes stored.
 const STEPS_PER_REQUEST = 2;
 
@@ -62,7 +66,7 @@ const STEPS_PER_REQUEST = 2;
 export async function applySteps(
   planned: LivePlan,
   recovered: readonly Recovered[],
-  writing: Omit<Writing, "queue">,
+  writing: WritingSteps,
 ): Promise<AppliedSteps> {
   const { plan, decisions } = planned;
   const { run, rules } = writing;
@@ -116,11 +120,19 @@ export async function applySteps(
   return { ends: all, resumed };
 }
 
-function stepsOf(planned: LivePlan, recovered: readonly Recovered[], writing: Omit<Writing, "queue">): Steps {
+function stepsOf(
+  planned: LivePlan,
+  recovered: readonly Recovered[],
+  { refusal, ...writing }: WritingSteps,
+): Steps {
   const { run, rules } = writing;
   const requests = new PQueue({ concurrency: rules.concurrency });
   let stop: OutcomeError | null = null;
-  const stopReason = (): OutcomeError | null => stop ?? interruptedStop(run.stopping);
+  const refused = (): OutcomeError | null => {
+    const found = refusal();
+    return found === null ? null : writeRefusedOutcome(found);
+  };
+  const stopReason = (): OutcomeError | null => stop ?? interruptedStop(run.stopping) ?? refused();
   const queue: Writing["queue"] = {
     withRequestSlot: (work) => requests.add(work),
     isStopped: () => stopReason() !== null,

@@ -1,6 +1,7 @@
 import type { Access } from "../../core/access.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { firstWriteGuard, type PlanGuards } from "../../core/guards/step-guards.ts";
+import { type WriteRefusal, writeRefused } from "../../core/guards/write-refusal.ts";
 import { parentOf } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
@@ -50,6 +51,8 @@ export type ApplyMode = {
   readonly leader?: Leader;
   /** Replaces the plan by another one; every row of live is read for it. */
   readonly revise?: (planned: LivePlan, recovered: readonly Recovered[]) => LivePlan;
+  /** Whether a person writes although writes are refused now. @default false */
+  readonly isForced?: boolean;
   /** How a daemon stops waiting for rollouts when a newer revision is due; absent for a pass that waits for their end. */
   readonly waiting?: RolloutWaiting;
 };
@@ -69,10 +72,16 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   // After a standby everything may have changed.
   if (session === null) return { what: "superseded" };
   const recovered = await recoverPending(session, access, pass);
+  const refusal = refusalOf(pass, mode);
+  const wasRefused = pass.writeRefusal();
+  // What an earlier run left open is settled in a freeze too: the steps are then left out one by one, with this reason.
+  const isRefused = refusal() !== null;
+  if (recovered.length === 0) requireAllowed(refusal, mode);
   const plan = await preparePlan(recovered, session, pass, mode);
   const planned = await plan();
-  if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
-  const right = await access.take(planned.plan.steps.some(writes));
+  if (!isRefused && !(await isApproved(planned, pass, mode))) return { what: "declined" };
+  if (!isRefused) requireAllowed(refusal, mode);
+  const right = await access.take(!isRefused && planned.plan.steps.some(writes));
   const current = right.mustPlanAgain ? await plan() : planned;
   if (right.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (right.mayHaveOthers) warnOfOtherWriters(current, pass);
@@ -83,9 +92,27 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   if (recordsEqual) agree(current, pass, mode);
   const { hasLease } = right;
   const run = { ...pass.run, ...(mode.waiting ?? untilTheEnd()) };
-  const applied = await apply(current, { session: right.use(), hasLease, rules, recovered, recordsEqual, run });
+  const writing = { session: right.use(), hasLease, rules, refusal };
+  const applied = await apply(current, { ...writing, recovered, recordsEqual, run });
   const event = await applyEvent(applied, current, pass);
-  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(access.lacks())] };
+  const notUsed = [...event.notUsed, ...missingExtensions(access.lacks())];
+  const forced = mode.isForced ? (wasRefused ?? pass.writeRefusal()) : null;
+  return { ...event, notUsed, ...(forced === null ? {} : { forced }) };
+}
+
+// Once writes are refused, the pass writes nothing more: nobody has approved what it would write later.
+function refusalOf({ writeRefusal }: Pass, { isForced = false }: ApplyMode): () => WriteRefusal | null {
+  let refusal: WriteRefusal | null = null;
+  return () => {
+    refusal ??= isForced ? null : writeRefusal();
+    return refusal;
+  };
+}
+
+// A daemon goes on and reports what it does not write.
+function requireAllowed(refusal: () => WriteRefusal | null, { approve }: ApplyMode): void {
+  const found = refusal();
+  if (found !== null && approve !== null) throw writeRefused(found);
 }
 
 // Stored with the first record, so that neither is there without the other. A command for a few resources agrees to nothing.

@@ -3,6 +3,7 @@ import { compareText } from "../../contract/json.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { signingRefusal } from "../../core/guards/signing-refusal.ts";
+import { writeRefusedWarning } from "../../core/guards/write-refusal.ts";
 import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
 import type { Gate } from "../../core/plan/plan.ts";
@@ -51,7 +52,9 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   cache?.keep(livePlan);
   const { plan: found, ...event } = planEvent(livePlan);
-  const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
+  const refusedNow = pass.writeRefusal();
+  const warnings = [...pass.warnings(), ...(refusedNow === null ? [] : [writeRefusedWarning(refusedNow)])];
+  const made = withRunWarnings(incompleteIfInvalid(found), warnings);
   const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));
   // The same guards as those of an apply without a person.
   const { plan: guarded, refusal: why } = guard({ ...livePlan, plan: made }, refused, findShrunk(counted, rules));

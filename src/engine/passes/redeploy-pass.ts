@@ -11,7 +11,7 @@ import type { LivePlan } from "../plan.ts";
 import { type ApplyMode, applyPass } from "./apply-pass.ts";
 
 /** A pass that deploys live resources again with the same content, as new versions. */
-export type RedeployMode = Pick<ApplyMode, "leader"> & {
+export type RedeployMode = Pick<ApplyMode, "leader" | "isForced"> & {
   readonly is: "redeploy";
   readonly identities: readonly Identity[];
   /** Whether to deploy a resource again although its rollout has not failed. */

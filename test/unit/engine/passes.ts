@@ -2,6 +2,7 @@ import { systemClock, systemRandom } from "../../../src/clock/system.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
+import type { WriteRefusal } from "../../../src/core/guards/write-refusal.ts";
 import type { IgnoreRule } from "../../../src/core/ignore/ignore-rules.ts";
 import type { Identity } from "../../../src/core/manifest.ts";
 import type { PassEvent } from "../../../src/core/report/events.ts";
@@ -40,6 +41,8 @@ export type PassOptions = {
   readonly ignore?: readonly IgnoreRule[];
   /** Whether a lease keeps other writers apart; it does unless told otherwise. */
   readonly hasLease?: boolean;
+  /** Why nothing may be written now; nothing unless told otherwise. */
+  readonly refusal?: () => WriteRefusal | null;
   /** Milliseconds after which a lost request is taken for lost. */
   readonly deadline?: number;
 };
@@ -151,7 +154,8 @@ export async function passes(url: string) {
       const kept = { cache: one.cache, needsReceipts: true, values };
       const looked = await planned(one, manifests, { ...options, ignore: [] }, kept);
       const hasLease = options.hasLease ?? true;
-      const applying = { session: one, hasLease, rules: rules(options), recovered, recordsEqual: true, run };
+      const refusal = options.refusal ?? (() => null);
+      const applying = { session: one, hasLease, rules: rules(options), refusal, recovered, recordsEqual: true, run };
       const applied = await apply(looked, applying);
       return {
         ...applied,
