@@ -1,4 +1,5 @@
 import type { PassResult } from "../core/report/events.ts";
+import { recordForced } from "../daemon/pass-recorder.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { openProgress } from "./apply/progress.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
@@ -27,9 +28,11 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     force: flags.force ?? false,
     isForced: flags.allowWindow ?? false,
   } as const;
+  const startedAt = terminal.clock.now();
   const byDaemon = await sendToDaemon<PassResult>(mode, target, terminal);
   const end =
     byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) }));
+  if (byDaemon === null) await recordForced(end, target, { startedAt, endedAt: terminal.clock.now() });
   progress[Symbol.dispose]();
   return end.what === "applied"
     ? await showApplyResult({ ...end, places: new Map(end.places) }, invocation, {

@@ -1,7 +1,7 @@
 import { decisionsAt, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
-import { neverRunStatus, retiredStatus, statusAtRest } from "../daemon/status-after-pass.ts";
+import { freezeStatus, neverRunStatus, retiredStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
@@ -64,7 +64,7 @@ function whyNotSynced(reply: DaemonReply | null, name: string): readonly string[
 }
 
 async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {
-  const { name, remote, state } = one;
+  const { name, remote, state, freezes } = one;
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;
   const store = await state.target();
@@ -73,5 +73,5 @@ async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now:
   const { fault = null, isRetired = false } = one.choice ?? {};
   if (isRetired) return { ...stored, ...retiredStatus(name), held };
   if (fault !== null) return { ...stored, condition: "Stalled", reason: "Invalid", message: fault.message, held };
-  return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held };
+  return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held, ...freezeStatus(freezes, now) };
 }

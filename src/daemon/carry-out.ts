@@ -8,6 +8,7 @@ import type { Target } from "../engine/target.ts";
 import type { TargetState } from "../state/state.ts";
 import type { DaemonCommand } from "./control-socket.ts";
 import type { PassQueue } from "./pass-queue.ts";
+import { recordForced } from "./pass-recorder.ts";
 
 /** A target that a daemon watches, with what orders its passes. */
 export type WatchedTarget = {
@@ -48,7 +49,9 @@ export async function carryOut(
     case "redeploy": {
       const { identities, force, isForced } = command;
       const { leader } = watched;
+      const startedAt = run.clock.now();
       const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, watched, run);
+      await recordForced(end, watched.target, { startedAt, endedAt: run.clock.now() });
       // JSON has no maps.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;
     }

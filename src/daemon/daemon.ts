@@ -141,6 +141,7 @@ function recorderOf(
     source,
     state: target.state,
     now: clock.now,
+    freezes: target.freezes,
     standsBy,
     between,
   });

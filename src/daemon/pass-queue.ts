@@ -12,6 +12,7 @@ export const passCauses = [
   "request",
   "configuration",
   "retry",
+  "window",
 ] as const;
 
 /** The cause of a pass. */

@@ -1,15 +1,27 @@
+import type { FreezeSchedule } from "../core/guards/freeze-windows.ts";
 import { decisionsAt, holdText } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { PassResult } from "../core/report/events.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../core/report/target-status.ts";
+import type { Target } from "../engine/target.ts";
 import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { TargetState } from "../state/state.ts";
 import type { PassMemory, TargetStore } from "../state/target-store.ts";
 import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import type { PassObserver } from "./pass-observer.ts";
+import { createPassWatch } from "./pass-watch.ts";
 import { resourcesSeen } from "./resource-statuses.ts";
-import { isWorthRecording, newStatus, standbyStatus, startingStatus, statusAfter } from "./status-after-pass.ts";
+import {
+  forcedRecord,
+  freezeStatus,
+  isWorthRecording,
+  newStatus,
+  standbyStatus,
+  startingStatus,
+  statusAfter,
+} from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
 export type RecorderOptions = {
@@ -18,6 +30,8 @@ export type RecorderOptions = {
   /** Where passes are stored; that one cannot be stored is told, and is no failure of the pass. */
   readonly state: Pick<TargetState, "folder" | "target" | "onForgotten">;
   readonly now: () => number;
+  /** When nothing may be written; absent without freeze windows. */
+  readonly freezes?: FreezeSchedule | undefined;
   /** Describes the process that this one waits for; null if it waits for none. */
   readonly standsBy: () => string | null;
   /** The commits after `after`, up to and including `upTo`. */
@@ -41,7 +55,15 @@ export type PassRecorder = {
 };
 
 /** Creates a recorder that continues from the status and history of an earlier process. */
-export function createPassRecorder({ target, source, state, now, standsBy, between }: RecorderOptions): PassRecorder {
+export function createPassRecorder({
+  target,
+  source,
+  state,
+  now,
+  freezes,
+  standsBy,
+  between,
+}: RecorderOptions): PassRecorder {
   let status = newStatus(target, source);
   let latest: readonly PassRecord[] = [];
   let hasEnded = false;
@@ -64,7 +86,7 @@ export function createPassRecorder({ target, source, state, now, standsBy, betwe
       const shown = hasEnded
         ? status
         : startingStatus((await unlessUnreadable(state, (store) => store.status())) ?? status);
-      return { ...shown, target, source, ...standbyStatus(standsBy()), held };
+      return { ...shown, target, source, ...standbyStatus(standsBy()), held, ...freezeStatus(freezes, now()) };
     },
     // Until the first pass has ended, another process may be recording passes.
     latest: async () => (hasEnded ? latest : ((await unlessUnreadable(state, latestIn)) ?? [])),
@@ -105,6 +127,26 @@ export function createPassRecorder({ target, source, state, now, standsBy, betwe
       return status.appliedRevision === before.appliedRevision ? null : waitedMs(before, pass.times);
     },
   };
+}
+
+/**
+ * Records a redeploy with which a person wrote although writes were refused. Other redeploys are not recorded: the next
+ * pass sees what they did.
+ */
+export async function recordForced(
+  end: PassResult,
+  { state }: Target,
+  { startedAt, endedAt }: Pick<PassTimes, "startedAt" | "endedAt">,
+): Promise<void> {
+  if (end.what !== "applied" || end.forced === undefined) return;
+  const watch = createPassWatch();
+  watch.observer.emit(end);
+  const pass = watch.end({ startedAt, endedAt, nextAt: null, wanted: null });
+  await withHistory(state, async (store) => {
+    const status = (await store.status()) ?? newStatus("", null);
+    const { lastPass } = statusAfter(status, pass);
+    if (lastPass !== null) await store.keep({ status, records: [forcedRecord(lastPass, end)] });
+  });
 }
 
 /** Reads or writes the history of a target. That this is not possible is told, and is no failure of what is recorded. */

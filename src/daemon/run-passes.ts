@@ -76,7 +76,8 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   }
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  const runPass = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
+  using freezeEnd = freezeEndOf(target, context);
+  const runPass = createPass(target, context, { follower, leader, signal, freezeEnd, onLeft: rollouts.add });
   await queue.work(name, runPass, {
     intervalMs,
     signal: AbortSignal.any([signal, replaced]),
@@ -169,13 +170,39 @@ type PassOptions = {
   readonly follower: SourceFollower;
   readonly leader: Leader;
   readonly signal: AbortSignal;
+  readonly freezeEnd: FreezeEnd;
   readonly onLeft: (work: Promise<void>) => void;
 };
+
+type FreezeEnd = Disposable & {
+  /** Starts a pass when the freeze of this moment ends, and returns that time; infinite where there is none. */
+  readonly wait: () => number;
+};
+
+// A freeze ends at a time of its own, which the interval may reach much later.
+function freezeEndOf({ freezes }: Target, { clock, name, queue, sync }: RunContext): FreezeEnd {
+  let timer: Disposable | null = null;
+  const stop = (): void => timer?.[Symbol.dispose]();
+  return {
+    wait: () => {
+      stop();
+      const now = clock.now();
+      const until = sync === "heal" ? (freezes?.at(now)?.until ?? null) : null;
+      // The interval is shorter than the longest timer, so a later pass waits for what is further away.
+      if (until === null || until - now > MAX_TIMER_MS) return Number.POSITIVE_INFINITY;
+      timer = clock.after(until - now, () => queue.enqueue({ target: name, scope: "all", cause: "window" }));
+      return until;
+    },
+    [Symbol.dispose]: stop,
+  };
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function createPass(
   target: Target,
   context: RunContext,
-  { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
+  { follower: { follow, settled, setPaths }, leader, signal, freezeEnd, onLeft }: PassOptions,
 ): (due: DuePass) => Promise<void> {
   const { name, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
@@ -224,7 +251,8 @@ function createPass(
     const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;
     const { lastApplied: _, ...kept } = memory;
-    await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }, kept).catch(onFailure);
+    const nextAt = Math.min(endedAt + intervalMs, freezeEnd.wait());
+    await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch(onFailure);
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
   };

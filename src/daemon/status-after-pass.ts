@@ -1,9 +1,11 @@
+import type { Freeze, FreezeSchedule } from "../core/guards/freeze-windows.ts";
 import type { Identity } from "../core/manifest.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
 import { type PassConclusion, reasonsText } from "../core/report/pass-result.ts";
 import type { Outcome } from "../core/report/report.ts";
-import type { InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import { timestampText } from "../core/timestamp-text.ts";
 import type { EndedPass, PassSeen } from "./ended-pass.ts";
 
 /** The status of a target before its first pass. */
@@ -18,6 +20,8 @@ export function newStatus(target: string, source: string | null): TargetStatus {
     counts: {},
     unknown: [],
     held: [],
+    frozen: null,
+    nextFreeze: null,
     oldestUnapplied: null,
     lastPass: null,
     nextPassAt: null,
@@ -56,6 +60,23 @@ export function standbyStatus(holder: string | null): Partial<TargetStatus> {
   return holder === null ? {} : { condition: "Reconciling", reason: "StandingBy", message: holder };
 }
 
+/** The fields of the status about the freezes of a target at a time. */
+export function freezeStatus(
+  freezes: FreezeSchedule | undefined,
+  now: number,
+): Pick<TargetStatus, "frozen" | "nextFreeze"> {
+  const timeOf = ({ until, reason }: Freeze): FreezeStatus => ({
+    until: until === null ? null : timestampText(until),
+    reason,
+  });
+  const frozen = freezes?.at(now) ?? null;
+  const next = freezes?.next(now) ?? null;
+  return {
+    frozen: frozen && timeOf(frozen),
+    nextFreeze: next && { from: timestampText(next.from), ...timeOf(next) },
+  };
+}
+
 /** The status of a target after a pass. */
 export function statusAfter(before: TargetStatus, { seen, conclusion, times }: EndedPass): TargetStatus {
   const { applied, planned } = seen;
@@ -91,6 +112,14 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
     lastPass,
     nextPassAt: times.nextAt === null ? null : isoTime(times.nextAt),
   };
+}
+
+/** The record of an apply, which also says that a person wrote although writes were refused. */
+export function forcedRecord(record: PassRecord, { forced }: ApplyEvent): PassRecord {
+  if (forced === undefined) return record;
+  const message = `written although the target was ${forced.message} (${forced.flag})`;
+  const messages = [record.message, message].filter((text) => text !== null);
+  return { ...record, reason: record.reason ?? "Forced", message: messages.join("; ") };
 }
 
 // Uncommitted content has no revision. An apply is recorded by its end alone.

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { lastAppliedText, placeText } from "../core/report/invalid-text.ts";
-import type { InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
@@ -43,10 +43,23 @@ function targetText(status: TargetStatus): string {
     ...(oldestUnapplied === null ? [] : [`  unapplied ${oldestUnapplied.commit}, since ${oldestUnapplied.since}`]),
     ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${resultText(lastPass)}`]),
     ...(nextPassAt === null ? [] : [`  next pass ${nextPassAt}`]),
+    ...freezeLines(status),
     ...status.held.map((what) => `  held      ${printable(what)}`),
     ...status.unknown.map((identity) => `  unknown   ${printable(identity)}`),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function freezeLines({ frozen, nextFreeze }: TargetStatus): readonly string[] {
+  return [
+    ...(frozen === null ? [] : [`  frozen    ${freezeEnd(frozen)}`]),
+    ...(nextFreeze === null ? [] : [`  freeze    from ${nextFreeze.from} ${freezeEnd(nextFreeze)}`]),
+  ];
+}
+
+function freezeEnd({ until, reason }: FreezeStatus): string {
+  const end = until === null ? "without a known end" : `until ${until}`;
+  return reason === null ? end : `${end}: ${printable(reason)}`;
 }
 
 /** The commit of a pass; a source that could not be read has no known one. */

@@ -4,7 +4,13 @@ import { isEverything } from "../../core/selection/select.ts";
 import { withHistory } from "../../daemon/pass-recorder.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
 import { resourcesSeen } from "../../daemon/resource-statuses.ts";
-import { applyingStatus, isWorthRecording, neverRunStatus, statusAfter } from "../../daemon/status-after-pass.ts";
+import {
+  applyingStatus,
+  forcedRecord,
+  isWorthRecording,
+  neverRunStatus,
+  statusAfter,
+} from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -39,13 +45,13 @@ export async function createApplyRecorder(
       const { lastPass } = status;
       // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
       const isWhole = isEverything(rules({}).selection);
-      const record = isWhole ? lastPass : lastPass && ofPart(lastPass);
+      const record = lastPass && forcedRecord(isWhole ? lastPass : ofPart(lastPass), end);
       const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
       const found = resourcesSeen(pass.seen, pass.times.endedAt);
       const resources = found && { ...found, isWhole: found.isWhole && isWhole };
       const records = isRecorded ? [record] : [];
       await withHistory(state, (store) =>
-        store.keep({ status: isWhole ? status : { ...before, lastPass: record }, records, resources }),
+        store.keep({ status: { ...(isWhole ? status : before), lastPass: record }, records, resources }),
       );
     },
   };

@@ -7,6 +7,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import { durationMs } from "../../schema/duration.ts";
+import { cronFields } from "../../schema/schedule.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
@@ -191,8 +192,9 @@ function unknownServer(name: string, server: string, servers: readonly ServerEnt
 
 // The rules of the configuration have checked it.
 function freezeWindow({ deny, allow, duration, timeZone, reason }: WindowEntry): FreezeWindow {
+  const cron = cronFields(deny ?? allow ?? "") ?? "";
   const effect = deny ? "deny" : "allow";
-  return { effect, cron: deny ?? allow ?? "", durationMs: durationMs(duration), timeZone, reason: reason ?? null };
+  return { effect, cron, durationMs: durationMs(duration), timeZone, reason: reason ?? null };
 }
 
 // The fetch credentials of the source are never used here, because they need no write access.

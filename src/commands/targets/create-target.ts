@@ -6,8 +6,8 @@ import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { freezeSchedule } from "../../core/guards/freeze-windows.ts";
-import { afterRevision, decisionsAt, type Hold, heldResources, holdOn, isReleased } from "../../core/holds.ts";
-import type { Holds, Target } from "../../engine/target.ts";
+import { decisionsAt, type Hold, holdOn, isReleased } from "../../core/holds.ts";
+import type { Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import type { CommitSource } from "../../source/read-source.ts";
@@ -24,7 +24,7 @@ import { tell, withTarget } from "../output/log-stream.ts";
 import { printedOn, sentence, type Terminal } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
-import { targetState } from "./target-state.ts";
+import { holdsIn, targetState } from "./target-state.ts";
 
 /** How a command uses its target. */
 export type TargetUse = Omit<ServerUse, "operator" | "embedded" | "limit"> & {
@@ -143,18 +143,6 @@ function limitOf(choice: TargetChoice | null, { limits, invocation }: SharedByTa
   const limit = limits.get(name) ?? createRequestLimit(choice.limits, invocation.terminal.clock);
   limits.set(name, limit);
   return limit;
-}
-
-function holdsIn({ target }: TargetState, now: () => number): Holds {
-  return {
-    held: async () => heldResources(decisionsAt(await (await target()).decisions(), now())),
-    heldAfter: async (contents) => {
-      const { after } = await (await target()).decide((decisions) =>
-        afterRevision(decisionsAt(decisions, now()), contents),
-      );
-      return heldResources(after);
-    },
-  };
 }
 
 function nameOf(choice: TargetChoice | null): string {

@@ -3,7 +3,9 @@ import { readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { afterRevision, decisionsAt, heldResources } from "../../core/holds.ts";
 import { runWarning } from "../../core/run-warning.ts";
+import type { Holds } from "../../engine/target.ts";
 import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import { databaseStateAt, stateAt } from "../../state/open-state.ts";
 import type { DatabasePlace, OnForgotten, TargetState } from "../../state/state.ts";
@@ -80,4 +82,17 @@ export function readStateKey({ env, cwd }: Terminal): string | null {
   } catch (cause) {
     throw new HoldfastError("error", `the file that HOLDFAST_STATE_KEY_FILE names ${whyUnreadable(cause)}`, { cause });
   }
+}
+
+/** What people have put on hold, in the state of a target. */
+export function holdsIn({ target }: TargetState, now: () => number): Holds {
+  return {
+    held: async () => heldResources(decisionsAt(await (await target()).decisions(), now())),
+    heldAfter: async (contents) => {
+      const { after } = await (await target()).decide((decisions) =>
+        afterRevision(decisionsAt(decisions, now()), contents),
+      );
+      return heldResources(after);
+    },
+  };
 }

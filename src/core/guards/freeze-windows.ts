@@ -1,10 +1,10 @@
 import { Cron } from "croner";
-import { cronFields } from "../../schema/schedule.ts";
 
 /** A window of a target: it opens at each time of its cron, and stays open for its duration. */
 export type FreezeWindow = {
   /** `deny`: nothing is written while it is open; `allow`: nothing is written while no such window is. */
   readonly effect: "deny" | "allow";
+  /** Five fields, each `*` or a list of numbers. */
   readonly cron: string;
   readonly durationMs: number;
   readonly timeZone: string;
@@ -63,7 +63,7 @@ type OpenWindow = FreezeWindow & {
 
 function openWindow(window: FreezeWindow): OpenWindow {
   const { cron, durationMs, timeZone } = window;
-  const times = new Cron(cronFields(cron) ?? cron, { timezone: timeZone, paused: true });
+  const times = new Cron(cron, { timezone: timeZone, paused: true });
   const timeAfter = (at: number): number => times.nextRun(new Date(at))?.getTime() ?? Number.POSITIVE_INFINITY;
   return {
     ...window,

@@ -25,13 +25,16 @@ export type InvalidStatus = Pick<Outcome, "file"> & {
   readonly lastGood: { readonly at: string; readonly version: number | null } | null;
 };
 
+/** A time in which nothing is written: the ISO time of its end, null if none is known, and why. */
+export type FreezeStatus = { readonly until: string | null; readonly reason: string | null };
+
 /** A daemon's status of one target. */
 export type TargetStatus = {
   readonly target: string;
   readonly source: string | null;
   readonly sync: "Synced" | "OutOfSync" | "Unknown";
   /**
-   * `Held`: a person's hold is the only reason why it is not `Ready`. `Retired`: its pattern no longer stands for it, and its
+   * `Held`: a person's hold or a freeze is the only reason why it is not `Ready`. `Retired`: its pattern no longer stands for it, and its
    * state is kept.
    */
   readonly condition: "Ready" | "Reconciling" | "Held" | "Stalled" | "Retired";
@@ -46,6 +49,10 @@ export type TargetStatus = {
   /** Resources whose last write may or may not have reached the control plane. */
   readonly unknown: readonly Identity[];
   readonly held: readonly string[];
+  /** The freeze in which nothing is written now; null while there is none. */
+  readonly frozen: FreezeStatus | null;
+  /** The freeze that begins next; null where none is known. */
+  readonly nextFreeze: (FreezeStatus & { readonly from: string }) | null;
   /** The first unapplied commit after the applied one, and since when it is unapplied. */
   readonly oldestUnapplied: { readonly commit: string; readonly since: string } | null;
   readonly lastPass: PassRecord | null;

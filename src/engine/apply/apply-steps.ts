@@ -120,11 +120,7 @@ export async function applySteps(
   return { ends: all, resumed };
 }
 
-function stepsOf(
-  planned: LivePlan,
-  recovered: readonly Recovered[],
-  { refusal, ...writing }: WritingSteps,
-): Steps {
+function stepsOf(planned: LivePlan, recovered: readonly Recovered[], { refusal, ...writing }: WritingSteps): Steps {
   const { run, rules } = writing;
   const requests = new PQueue({ concurrency: rules.concurrency });
   let stop: OutcomeError | null = null;

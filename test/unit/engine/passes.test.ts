@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
+import { freezeRefusal } from "../../../src/core/guards/write-refusal.ts";
 import type { PendingIntent } from "../../../src/state/ledger.ts";
 import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -114,6 +115,20 @@ describe("an apply", () => {
       new Set(["not sent: the run was asked to end"]),
     );
     expect(plane.effects).toEqual([]);
+  });
+
+  test("ends the step in flight when a freeze begins, and leaves the others out", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    const frozen = freezeRefusal({ until: Date.parse("2026-03-09T06:00:00Z"), reason: "weekend" });
+    const refusal = (): typeof frozen | null => (plane.effects.length === 0 ? null : frozen);
+    const report = await run.apply([cluster, team, repo], { refusal, concurrency: 1 });
+    expect(report.summary).toMatchObject({ created: 1, skipped: 2 });
+    const message = "not sent: the target is frozen until 2026-03-09T06:00:00Z: weekend";
+    const skipped = report.outcomes.filter(({ result }) => result === "skipped").map(({ error }) => error);
+    expect(skipped).toEqual([1, 2].map(() => ({ code: "frozen", message })));
+    expect(plane.effects).toHaveLength(1);
+    expect(report.pending).toEqual([]);
   });
 
   test("sends nothing for an account whose token could not be kept, and goes on", async () => {

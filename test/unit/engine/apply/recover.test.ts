@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/contract/json.ts";
 import type { WriteOperation } from "../../../../src/contract/operations.ts";
+import { freezeRefusal } from "../../../../src/core/guards/write-refusal.ts";
 import type { Live } from "../../../../src/core/live.ts";
 import type { Manifest } from "../../../../src/core/manifest.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
@@ -172,6 +173,16 @@ describe("a run after one that was killed", () => {
     expect(results(report)["service/c1:ws1/api"]).toBe("created");
     expect(plane.effects).toHaveLength(1);
     expect([report.pending, left(report)]).toEqual([[], []]);
+  });
+
+  test("closes in a freeze what had arrived, and writes nothing", async () => {
+    const { plane, run } = await killed(declare(service()), "putApp");
+    await (await passes(plane.url)).apply([...ground, declare(service())]);
+    plane.effects.length = 0;
+    const refusal = () => freezeRefusal({ until: null, reason: null });
+    const report = await run.apply([...ground, declare(service()), team], { refusal });
+    expect(results(report)).toMatchObject({ "service/c1:ws1/api": "unchanged", "team/ml": "skipped" });
+    expect([plane.effects, report.pending]).toEqual([[], []]);
   });
 
   test("F80 sends what had not arrived under the key that the journal holds, in its place", async () => {
