@@ -26,6 +26,7 @@ import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
 import { release } from "./declarations/release.ts";
+import { render } from "./declarations/render.ts";
 import { resolve } from "./declarations/resolve.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { schema } from "./declarations/schema.ts";
@@ -61,6 +62,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(explain, () => import("./explain.ts")),
     toEntry(fmt, () => import("./fmt.ts")),
     toEntry(graph, () => import("./graph.ts")),
+    toEntry(render, () => import("./render.ts")),
     toEntry(schema, () => import("./schema.ts")),
   ],
   "Daemon:": [
@@ -145,6 +147,7 @@ const HARMLESS = [
   "new",
   "explain",
   "graph",
+  "render",
   "orphans",
   "schema",
   "help",

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { escapePointer } from "../contract/json-pointer.ts";
 import { escapeJson } from "../model/unprintable.ts";
 import { resolvePlain } from "./plain-scalar.ts";
 
@@ -70,4 +71,39 @@ function blockText(text: string, indent: string): string {
 // Every escape of JSON is one of YAML, which has no place for the two noncharacters.
 function quotedText(text: string): string {
   return escapeJson(JSON.stringify(text)).replaceAll("\ufffe", "\\ufffe").replaceAll("\uffff", "\\uffff");
+}
+
+/** The same with a comment behind each value that is no object or list with content; null for none. */
+export function annotatedYaml(value: JsonObject, commentOf: (pointer: string) => string | null): string {
+  return `${annotatedFields(value, { indent: "", pointer: "", commentOf })}\n`;
+}
+
+type Annotated = {
+  readonly indent: string;
+  readonly pointer: string;
+  readonly commentOf: (pointer: string) => string | null;
+};
+
+function annotatedFields(value: JsonObject, at: Annotated): string {
+  return Object.entries(value)
+    .map(([key, field]) => `${keyText(key)}:${annotatedValue(field, below(at, key), false)}`)
+    .join(`\n${at.indent}`);
+}
+
+function annotatedValue(value: Json, at: Annotated, isItem: boolean): string {
+  const { indent, pointer, commentOf } = at;
+  if (Array.isArray(value) && value.length > 0) {
+    const items = value.map((item: Json, index) => `-${annotatedValue(item, below(at, String(index)), true)}`);
+    return `\n${indent}${items.join(`\n${indent}`)}`;
+  }
+  if (isObject(value) && Object.keys(value).length > 0) {
+    return `${isItem ? " " : `\n${indent}`}${annotatedFields(value, at)}`;
+  }
+  const [first = "", ...rest] = valueAfter(value, indent).split("\n");
+  const comment = commentOf(pointer);
+  return [comment === null ? first : `${first} # ${escapeJson(comment)}`, ...rest].join("\n");
+}
+
+function below({ indent, pointer, commentOf }: Annotated, name: string): Annotated {
+  return { indent: `${indent}  `, pointer: `${pointer}/${escapePointer(name)}`, commentOf };
 }

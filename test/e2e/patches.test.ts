@@ -1,7 +1,13 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/folder.ts";
+import { commitAll, git } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { foundations, service, team } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const patch = `match: service/prod:web/api
@@ -59,4 +65,64 @@ describe("a target with patches", () => {
     expect(ended.stderr).toContain("patches/prod/b.yaml:2:20: error: `replicas`");
     expect(ended.stderr).not.toContain("patches/other");
   });
+});
+
+describe("render", () => {
+  test("prints what apply makes of the target, and where each value stands", async () => {
+    const { server, run } = await environments();
+    expect(await run(["apply", "--target", "prod", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    const rendered = await run(["render", "--target", "prod"]);
+    expect(rendered).toMatchObject({ code: 0 });
+    expect(rendered.stdout).toContain("  MODE: production # patches/prod/api.yaml:4\n");
+    const plain = await sourceOf({ "rendered.yaml": rendered.stdout }, server);
+    expect(await plain.runHere(["validate", "--strict"])).toMatchObject({ code: 0 });
+    const planned = await plain.runHere(["plan", "-o", "json", "--detailed-exitcode"]);
+    expect(planned).toMatchObject({ code: 0 });
+    expect(planOf(planned).steps).toEqual([]);
+    const json = await run(["render", "service/prod:web/api", "--target", "prod", "-o", "json"]);
+    expect(faultsOf("render", json.stdout)).toEqual([]);
+    expect(JSON.parse(json.stdout).manifests[0].places).toContainEqual({
+      path: "/replicas",
+      file: "patches/prod/api.yaml",
+      line: 3,
+      column: 13,
+    });
+  });
+
+  test("masks possible secrets, also those of patches, and says that the output is not what is applied", async () => {
+    const { upstream, run } = await environments();
+    await upstream.commit({ "patches/prod/api.yaml": patch.replace("MODE:", "API_TOKEN: hunter2secret, MODE:") });
+    const rendered = await run(["render", "--target", "prod"]);
+    expect(rendered.stdout + rendered.stderr).not.toContain("hunter2secret");
+    expect(rendered.stderr).toContain("possible secrets are masked (1)");
+  });
+});
+
+test("with a base, patches count as of the base and as of the merge result", async () => {
+  const server = await serve();
+  const files = { ...foundations, "api.yaml": service("api"), "patches/a.yaml": patch.replaceAll("prod:", "dev:") };
+  const source = await sourceOf({ ...files, ".gitignore": ".holdfast/\n" }, server);
+  const config = join(await temporaryFolder(), "operator.yaml");
+  await writeFile(config, "targets: [{ name: prod, patches: patches }]\n");
+  const run = (...args: readonly string[]) => source.runHere([...args, "--config", config, "--target", "prod"]);
+  await commitAll(source.folder, "Declare a platform");
+  expect(await run("apply", "--yes", "--no-wait")).toMatchObject({ code: 0 });
+  await git(source.folder, "checkout", "-q", "-b", "change");
+  await source.write("patches/a.yaml", files["patches/a.yaml"].replace("replicas: 3", "replicas: 5"));
+  await commitAll(source.folder, "Scale");
+  const planned = await run("plan", "--base", "main", "-o", "json");
+  const replicas = { path: "/replicas", before: 3, after: 5, cause: "manifest" };
+  expect(planOf(planned).steps).toMatchObject([
+    { identity: "service/dev:web/api", causedBy: "change", changes: [replicas] },
+  ]);
+  await git(source.folder, "checkout", "-q", "main");
+  await source.write("patches/a.yaml", files["patches/a.yaml"].replace("replicas: 3", "replicas: 4"));
+  await commitAll(source.folder, "Scale otherwise");
+  await git(source.folder, "checkout", "-q", "change");
+  const conflicting = await run("plan", "--base", "main");
+  expect(conflicting.code).toBe(3);
+  expect(conflicting.stderr).toContain("this branch conflicts with main in 1 manifest file");
+  await git(source.folder, "rm", "-q", "-r", "patches");
+  await git(source.folder, "commit", "-q", "-m", "Remove");
+  expect(await run("validate")).toMatchObject({ code: 3 });
 });

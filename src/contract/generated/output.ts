@@ -1188,6 +1188,64 @@ readonly left: readonly LeftRecord[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * What render -o json writes: manifests after rename and patches, and where each value stands
+ */
+export type RenderReport = {
+readonly format_version: FormatVersion
+/**
+ * The manifests, each after everything that it refers to
+ */
+readonly manifests: {
+/**
+ * Identity of the resource
+ */
+readonly identity: string
+/**
+ * Its kind
+ */
+readonly kind: string
+/**
+ * File that declares it, relative to the working directory
+ */
+readonly file: string
+/**
+ * Line of its manifest
+ */
+readonly line: number
+/**
+ * The manifest as it is applied; possible secrets are masked
+ */
+readonly manifest: {
+
+}
+/**
+ * Where each value stands that is no object or list with content
+ */
+readonly places: readonly {
+/**
+ * JSON Pointer into the manifest
+ */
+readonly path: string
+/**
+ * File of the manifest or of a patch
+ */
+readonly file: string
+/**
+ * Line of the value, from 1
+ */
+readonly line: number
+/**
+ * Column of the value, from 1
+ */
+readonly column: number
+}[]
+}[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A write whose outcome is not known
  */
 export type OpenWrite = {
