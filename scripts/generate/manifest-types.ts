@@ -46,7 +46,7 @@ async function partText(title: string, body: JSONSchema): Promise<string> {
 /** Source text of `src/contract/generated/config.ts`. */
 export async function configTypesText({ config }: Schemas): Promise<string> {
   return [
-    'import type { JsonObject } from "../json.ts";',
+    'import type { Json, JsonObject } from "../json.ts";',
     "",
     IMMUTABLE,
     await typeText("HoldfastConfig", config),

@@ -18,3 +18,9 @@ export function rolloutState(
     current.state.isTerminalState === true;
   return terminal ? "succeeded" : "progressing";
 }
+
+/** The progress of a run of a job, by its status. */
+export function runState(status: string): RolloutState {
+  if (status === "FINISHED") return "succeeded";
+  return status === "FAILED" || status === "TERMINATED" ? "failed" : "progressing";
+}

@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { WriteRefusal } from "../core/guards/write-refusal.ts";
+import type { TargetGates } from "./gates/gate-access.ts";
 import type { Desired } from "./load/desired.ts";
 import type { DesiredRead } from "./load.ts";
 import type { Run } from "./run.ts";
@@ -15,6 +16,8 @@ export type Pass = {
   readonly holds: Holds;
   /** Why nothing may be written now; null while writes are allowed. */
   readonly writeRefusal: () => WriteRefusal | null;
+  /** The gates of prompts and models; null if the target has none. */
+  readonly gates: TargetGates | null;
   /** The warnings about the run so far. */
   readonly warnings: () => readonly Diagnostic[];
 };

@@ -7,17 +7,19 @@ import type { Kind } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
 import { type BlockedStep, blockedSteps } from "../core/plan/blocked-steps.ts";
-import { makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
+import { makePlan, withBlockDiagnostics, withGateAnswers, withNotChecked } from "../core/plan/make-plan.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { sightOf } from "../core/sight.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { locateFields } from "../manifests/read-manifests.ts";
+import type { AskGates } from "./gates/ask-gates.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, withoutStale } from "./observe/judge-live.ts";
 import { readUndecided } from "./observe/read-undecided.ts";
 import { appliedIn, type Observed, type Records } from "./observe.ts";
 import { askAboutOrphans, withAnswers } from "./plan/ask-about-orphans.ts";
+import { answersIn, askAboutSteps, closedIn } from "./plan/ask-about-steps.ts";
 import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./plan/find-own-content.ts";
 import { type CreateChecks, distinct, type PreflightResult, preflight, withExisting } from "./plan/preflight.ts";
 import type { Stoppable } from "./run.ts";
@@ -32,6 +34,8 @@ export type StepChecks = {
   readonly guards: PlanGuards | null;
   /** Whether one-time tokens can be stored. */
   readonly hasSink: boolean;
+  /** What asks the gates of what would be written; absent where there are none, or nothing is decided. */
+  readonly gates?: AskGates | null;
 };
 
 /** The values that a plan is made with. */
@@ -66,13 +70,17 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
   const isFinal = !asked.hasLearned && missing.length === lackedBefore;
   // Guards come last, so that the steps they block are dry-run too.
   const guards = first.plan.steps.some(writes) ? checks.guards : null;
-  const final = isFinal && guards === null ? first : decide(current, asked, planning, guards);
+  const settled = isFinal ? first : decide(current, asked, planning, null);
+  const gated = await askAboutSteps(settled, current, checks.gates ?? null, planning.run);
+  const closed = closedIn(gated);
+  const isSettled = guards === null && closed.size === 0;
+  const final = isSettled ? settled : decide(current, { ...asked, closed }, planning, guards);
   const blocked = await blockedIn(final, current, planning);
   const { own, dryRuns, notChecked } = asked;
   const live = concluded(current.observation, dryRuns, sightOf(current.access), server.capabilities);
   const planned = {
     ...current,
-    ...withBlockDiagnostics(withNotChecked(final, notChecked), blocked),
+    ...withBlockDiagnostics(withGateAnswers(withNotChecked(final, notChecked), answersIn(gated)), blocked),
     blocked,
     observation: withExisting(live, dryRuns),
     own: own.own,
@@ -84,13 +92,17 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
 }
 
 /** What the control plane and the repository have answered about the steps of a first plan. */
-type Answers = PreflightResult & { readonly own: FoundOwnContent };
+type Answers = PreflightResult & {
+  readonly own: FoundOwnContent;
+  /** Why gates block steps. @default none */
+  readonly closed?: ReadonlyMap<Identity, string>;
+};
 
 const NOTHING_ASKED: Answers = { dryRuns: new Map(), notChecked: new Map(), unclear: [], own: NOTHING_OWN };
 
 function decide(
   { desired, waved, observation, recorded, rulesFor, orphans, access }: Observed,
-  { dryRuns, unclear, own }: Answers,
+  { dryRuns, unclear, own, closed = new Map() }: Answers,
   { server: { server, capabilities }, rules, checks: { hasSink }, run }: Planning,
   guards: PlanGuards | null,
 ): PlanWithDecisions {
@@ -119,6 +131,7 @@ function decide(
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...own.warnings],
     outOfScope: desired.outOfScope ?? 0,
     guards,
+    closed,
   });
 }
 

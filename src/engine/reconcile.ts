@@ -107,7 +107,16 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   const result = withDiagnostics(
     await runMode(
       mode,
-      { connection, read, part, run, holds: target.holds, writeRefusal: () => refusalNow(target, run), warnings },
+      {
+        connection,
+        read,
+        part,
+        run,
+        holds: target.holds,
+        writeRefusal: () => refusalNow(target, run),
+        gates: target.gates ?? null,
+        warnings,
+      },
       target,
     ),
     [...read.event.selected, ...warnings()],

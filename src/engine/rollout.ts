@@ -4,7 +4,7 @@ import { backoff } from "../clock/backoff.ts";
 import type { Clock, Stop } from "../clock/clock.ts";
 import type { Deployment, JobRun } from "../contract/generated/resources.ts";
 import { text } from "../contract/json.ts";
-import { type RolloutState, rolloutState } from "../contract/rollout-state.ts";
+import { type RolloutState, rolloutState, runState } from "../contract/rollout-state.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Step } from "../core/plan/plan.ts";
 import type { RolloutResult } from "../core/report/report.ts";
@@ -162,11 +162,6 @@ async function unless<Reply>(reason: FailureReason, request: () => Promise<Reply
 }
 
 // A run with an unknown status counts as progressing.
-function runState(status: string): RolloutState {
-  if (status === "FINISHED") return "succeeded";
-  return status === "FAILED" || status === "TERMINATED" ? "failed" : "progressing";
-}
-
 /** How long to follow a rollout or run, and the callback for each new status. */
 type Following = {
   readonly clock: Clock;

@@ -11,6 +11,7 @@ import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLock, TargetState } from "../state/state.ts";
+import type { TargetGates } from "./gates/gate-access.ts";
 import type { ServerSession } from "./session.ts";
 
 /** What reading a target's source takes: the source, its state folder and rules, and what other targets declare. */
@@ -34,6 +35,8 @@ export type Target = ReadTarget & {
   readonly holds: Holds;
   /** When nothing may be written; absent without freeze windows. */
   readonly freezes?: FreezeSchedule;
+  /** The gates of prompts and models; absent if it has none. */
+  readonly gates?: TargetGates;
 };
 
 /** What people have put on hold. */

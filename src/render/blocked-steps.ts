@@ -120,9 +120,9 @@ function needLines(reason: Reason, view: BlockedView): readonly string[] {
   return wrapped(`${reason}: ${needTexts[reason] ?? reasonText[reason]}`, view);
 }
 
-// The message of the control plane or of a guard says more than the reason.
+// The message of the control plane, of a guard or of a gate says more than the reason.
 function reasonLines(reason: Reason, message: string, view: BlockedView): readonly string[] {
-  const own = reason === "refused" || reason === "guard";
+  const own = reason === "refused" || reason === "guard" || reason === "gate";
   const because = message === "" ? "" : ` (${message})`;
   return wrapped(`${reason}: ${own && message !== "" ? message : reasonText[reason] + because}`, view);
 }

@@ -1,4 +1,5 @@
 import { canonical } from "../contract/json.ts";
+import { gateAnswerText } from "../core/gates/content-gate.ts";
 import { guardDetail } from "../core/guards/step-guards.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import { type Change, glyphs, notCheckedText, type Plan, reasonText, type Step } from "../core/plan/plan.ts";
@@ -42,6 +43,7 @@ export function stepLines(step: Step, group: string | null, view: StepView): rea
     titleLine(head, nameIn(group, identity), placeOf(step), view),
     ...danger,
     ...guardLines(step, view),
+    ...gateLines(step, view),
     ...reasonLines(step, view),
     ...notCheckedLines(step, view),
     ...rows,
@@ -79,6 +81,16 @@ function notCheckedLines({ notChecked }: Step, { paint, width, showPreflight = f
   if (notChecked === undefined || !showPreflight) return [];
   const lines = wrapWords(printable(notCheckedText(notChecked)), { indent: "    ", width });
   return lines.map((line) => paint("dim", line));
+}
+
+/** What each gate says of the content of a step. */
+function gateLines({ gates = [] }: Step, { paint, width }: Pick<StepView, "paint" | "width">): readonly string[] {
+  return gates.flatMap((gate) => {
+    const text = printable(`gate ${gateAnswerText(gate)}`);
+    return wrapWords(text, { indent: "    ", nextIndent: "      ", width }).map((line) =>
+      paint(gate.verdict === "pass" ? "dim" : "red", line),
+    );
+  });
 }
 
 function reasonLines(step: Step, { paint, width, detailOf }: StepView): readonly string[] {

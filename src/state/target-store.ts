@@ -1,3 +1,4 @@
+import type { GateReceipt } from "../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PassRecord, ResourceEvent, ResourceState, TargetStatus } from "../core/report/target-status.ts";
@@ -8,6 +9,9 @@ export const KEPT_PASSES = { count: 10_000, ms: 90 * 24 * 3_600_000 } as const;
 
 /** The number of events of resources that are kept; they are kept as long as the records of passes. */
 export const KEPT_EVENTS = 200_000;
+
+/** The number of receipts of gates that are kept, the newest ones. */
+export const KEPT_GATE_RECEIPTS = 10_000;
 
 /** A part of a long list: at most `limit` entries, those that follow the cursor `after` if it is given. */
 export type StoredPageRequest = { readonly limit: number; readonly after?: string };
@@ -59,6 +63,10 @@ export type TargetStore = {
   /** Stores the end of a pass in one transaction. */
   readonly keep: (end: StoredEnd) => Promise<void>;
   readonly memory: () => Promise<PassMemory>;
+  /** The receipts of gates of a resource, the oldest first: one for each content and gate. */
+  readonly gateReceipts: (identity: Identity) => Promise<readonly GateReceipt[]>;
+  /** Stores receipts of gates; one about the same content and gate is replaced. */
+  readonly keepGateReceipts: (receipts: readonly GateReceipt[]) => Promise<void>;
   /** The pass that ran at a time in epoch milliseconds; null if there is no record of it. */
   readonly passAt: (at: number) => Promise<PassRecord | null>;
   /** The records of passes, newest first. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
+import type { GateReceipt } from "../../src/core/gates/content-gate.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { ReceiptContent } from "../../src/core/recorded.ts";
 import type { PassRecord, ResourceState, ResourceStatus } from "../../src/core/report/target-status.ts";
@@ -12,7 +13,13 @@ import { databaseStateAt, stateAt } from "../../src/state/open-state.ts";
 import { contentText } from "../../src/state/receipt-digest.ts";
 import type { ResourcesSeen } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
-import { type EventFilter, KEPT_PASSES, NO_MEMORY, type StoredPageRequest } from "../../src/state/target-store.ts";
+import {
+  type EventFilter,
+  KEPT_GATE_RECEIPTS,
+  KEPT_PASSES,
+  NO_MEMORY,
+  type StoredPageRequest,
+} from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
@@ -294,6 +301,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
   };
   const DAY = 24 * 3_600_000;
   const START = Date.parse("2027-03-01T12:00:00.000Z");
+  const timeOf = (at: number) => new Date(at).toISOString();
   const pass = (at: number, more: Partial<PassRecord> = {}): PassRecord => ({
     startedAt: new Date(at).toISOString(),
     endedAt: new Date(at + 1000).toISOString(),
@@ -376,6 +384,42 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect(await (await open()).memory()).toEqual(memory);
     await (await open()).keep({ status, memory: { ...memory, appliedCommit: "c2", unfinished: null } });
     expect(await (await open()).memory()).toEqual({ ...memory, appliedCommit: "c2", unfinished: null });
+  });
+
+  test("has one receipt for each resource, content and gate: the last one", async () => {
+    const open = await targets();
+    const gateReceipt = (more: Partial<GateReceipt>): GateReceipt => ({
+      ...{ identity: "model-version/r/m", content: "c1", gate: "g1", name: "metric accuracy", at: timeOf(START) },
+      ...{ verdict: "fail", score: 0.5, summary: "0.5" },
+      ...more,
+    });
+    expect(await (await open()).gateReceipts("model-version/r/m")).toEqual([]);
+    const other = gateReceipt({ identity: "chat_prompt/r/p", score: null });
+    await (await open()).keepGateReceipts([gateReceipt({}), gateReceipt({ gate: "g2" }), other]);
+    const later = gateReceipt({ verdict: "pass", score: 0.95, at: timeOf(START + 1000) });
+    await (await open()).keepGateReceipts([later]);
+    await (await open()).keepGateReceipts([gateReceipt({ content: "c2", at: timeOf(START + 2000) })]);
+    await (await open()).keepGateReceipts([]);
+    expect(await (await open()).gateReceipts("model-version/r/m")).toEqual([
+      gateReceipt({ gate: "g2" }),
+      later,
+      gateReceipt({ content: "c2", at: timeOf(START + 2000) }),
+    ]);
+    expect(await (await open()).gateReceipts("chat_prompt/r/p")).toEqual([other]);
+  });
+
+  test("keeps the newest receipts of gates", async () => {
+    const open = await targets();
+    const many = Array.from(
+      { length: KEPT_GATE_RECEIPTS + 5 },
+      (_, at): GateReceipt => ({
+        ...{ identity: `chat_prompt/r/p${at}`, content: "c", gate: "g", name: "url", at: timeOf(START + at) },
+        ...{ verdict: "pass", score: null, summary: "fine" },
+      }),
+    );
+    await (await open()).keepGateReceipts(many);
+    expect(await (await open()).gateReceipts("chat_prompt/r/p4")).toEqual([]);
+    expect(await (await open()).gateReceipts("chat_prompt/r/p5")).toHaveLength(1);
   });
 
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {

@@ -65,9 +65,9 @@ describe("holdfast comment", () => {
     const targets = [
       { target: "prod", ...plan },
       { target: "dev", ...samplePlan([]) },
-      { target: "eu", format_version: "2.1", ...failure },
+      { target: "eu", format_version: "2.2", ...failure },
     ];
-    await source.write("plan.json", JSON.stringify({ format_version: "2.1", targets }));
+    await source.write("plan.json", JSON.stringify({ format_version: "2.2", targets }));
     const env = {
       GITLAB_CI: "true",
       CI_API_V4_URL: fake.apiUrl,

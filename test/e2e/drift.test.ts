@@ -48,7 +48,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     const ended = await source.runHere(["drift", "-o", "json"]);
     expect(ended.code).toBe(2);
     const report = driftOf(ended);
-    expect(report).toMatchObject({ format_version: "2.1", server: server.url, complete: true, diagnostics: [] });
+    expect(report).toMatchObject({ format_version: "2.2", server: server.url, complete: true, diagnostics: [] });
     expect(report.summary).toEqual({
       drifted: 1,
       unrecorded: 0,

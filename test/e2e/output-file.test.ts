@@ -38,7 +38,7 @@ describe("S45 the file of --out", () => {
     linkSync(out, join(source.folder, "other"));
     expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
     expect(statSync(out).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(out, "utf8"))).toMatchObject({ format_version: "2.1" });
+    expect(JSON.parse(readFileSync(out, "utf8"))).toMatchObject({ format_version: "2.2" });
     expect(readFileSync(join(source.folder, "other"), "utf8")).toBe("before");
     expect(readdirSync(source.folder).filter((name) => name.startsWith("plan.json"))).toEqual(["plan.json"]);
     expect(await source.runHere(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });

@@ -36,7 +36,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
       "checksum",
       ...(isFull ? ["access"] : ["notUsed"]),
     ]);
-    expect(plan).toMatchObject({ format_version: "2.1", revision: null, server: server.url, complete: true });
+    expect(plan).toMatchObject({ format_version: "2.2", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);
     expect(plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(plan.summary).toEqual(

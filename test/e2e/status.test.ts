@@ -35,7 +35,7 @@ test("status and history say why a daemon failed for good in its first pass", as
 test("status and history tell of every commit, while a daemon runs and when none does", async () => {
   const { upstream, json, run, start, folder } = await following();
   expect(await json("status")).toMatchObject({
-    format_version: "2.1",
+    format_version: "2.2",
     daemon: null,
     targets: [{ target: "prod", source: "platform", sync: "Unknown", reason: "NeverRun", lastPass: null }],
   });

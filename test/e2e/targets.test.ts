@@ -135,7 +135,7 @@ describe("targets", () => {
     }
     expect(faultsOf("targets", both.stdout)).toEqual([]);
     expect(JSON.parse(both.stdout)).toMatchObject({
-      format_version: "2.1",
+      format_version: "2.2",
       targets: [
         { target: "blue", server: blue.url, steps: [{ identity: "team/ml" }] },
         { target: "green", server: green.url, steps: [{ identity: "team/web" }] },

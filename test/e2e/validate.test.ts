@@ -47,7 +47,7 @@ describe("validate", () => {
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 3, stderr: "" });
     const { diagnostics, ...rest } = validationOf(ended);
     expect(rest).toEqual({
-      format_version: "2.1",
+      format_version: "2.2",
       summary: { files: 10, manifests: 6, faulty: 5, errors: 5, warnings: 0, unmanaged: 0, unmanagedTypes: {} },
     });
     expect(diagnostics.map(({ file, line, column, code }) => ({ place: `${file}:${line}:${column}`, code }))).toEqual(

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
+import type { GateReceipt } from "../../src/core/gates/content-gate.ts";
 import type { TargetDecisions } from "../../src/core/holds.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded } from "../../src/core/recorded.ts";
@@ -12,6 +13,7 @@ import { resourceChanges } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
 import {
   KEPT_EVENTS,
+  KEPT_GATE_RECEIPTS,
   KEPT_PASSES,
   NO_MEMORY,
   type StoredPage,
@@ -70,6 +72,7 @@ function memoryTargetStore(): TargetStore {
   let events: readonly { readonly event: ResourceEvent; readonly nth: number }[] = [];
   const unsettled = new Map<Identity, ResourceEvent>();
   let memory = NO_MEMORY;
+  const gateReceipts = new Map<string, GateReceipt>();
   let count = 0;
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
@@ -95,6 +98,22 @@ function memoryTargetStore(): TargetStore {
       for (const event of changes.unsettled) unsettled.set(event.identity, event);
     },
     memory: async () => structuredClone(memory),
+    gateReceipts: async (identity) =>
+      structuredClone(
+        [...gateReceipts]
+          .filter(([, one]) => one.identity === identity)
+          .toSorted(([a, { at }], [b, other]) => (`${at} ${a}` < `${other.at} ${b}` ? -1 : 1))
+          .map(([, one]) => one),
+      ),
+    keepGateReceipts: async (receipts) => {
+      for (const one of receipts) gateReceipts.set(`${one.identity} ${one.content} ${one.gate}`, structuredClone(one));
+      const oldest =
+        [...gateReceipts.values()]
+          .map(({ at }) => at)
+          .toSorted()
+          .at(-KEPT_GATE_RECEIPTS) ?? "";
+      for (const [key, { at }] of gateReceipts) if (at < oldest) gateReceipts.delete(key);
+    },
     passAt: async (at) => {
       const found = passes.findLast(
         ({ startedAt, endedAt }) => Date.parse(startedAt) <= at && at <= Date.parse(endedAt),

@@ -8,7 +8,7 @@ export function sampleApplyEvent(
   steps: readonly Partial<Step>[] = [],
 ): ApplyEvent {
   const summary = summariseOutcomes(outcomes as readonly Outcome[]);
-  const common = { format_version: "2.1", revision: "c0ffee", server: "http://server", diagnostics: [] } as const;
+  const common = { format_version: "2.2", revision: "c0ffee", server: "http://server", diagnostics: [] } as const;
   return {
     what: "applied",
     isPart: false,

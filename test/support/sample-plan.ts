@@ -33,7 +33,7 @@ export function sampleStep(identity: string, fields: Partial<Step> = {}): Step {
 /** A plan of these steps, with 31 resources that stay as they are. */
 export function samplePlan(steps: readonly Step[], fields: Partial<Plan> = {}): Plan {
   return {
-    format_version: "2.1",
+    format_version: "2.2",
     revision: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
     server: "https://control.example.com",
     complete: true,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { ConnectOptions } from "../../client/connect.ts";
 import type { RequestLimit } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Meter } from "../../daemon/meter.ts";
@@ -39,7 +40,7 @@ export async function openConnection(
   { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
   resources: AsyncDisposableStack,
 ): Promise<TargetConnection> {
-  const { flags, terminal } = invocation;
+  const { terminal } = invocation;
   const { reading, operator } = use;
   endAfter(rules.timeout, terminal);
   const state = await open({ keyText: readKey(), reading });
@@ -49,6 +50,7 @@ export async function openConnection(
   const mayHaveEnded = waitForLock !== undefined && early.name === "embedded";
   const choice = mayHaveEnded ? await chooseServer(invocation, use) : early;
   const session = await openSession({
+    ...connectOptions(invocation, use, rules),
     server: choice,
     token: choice.token,
     state,
@@ -58,15 +60,28 @@ export async function openConnection(
     registersModels: operator.modelVersionWrite === "post",
     build: build(),
     caches,
-    concurrency: rules.concurrency,
-    limit: use.limit,
-    requestTimeout: rules.requestTimeoutMs,
+  });
+  resources.use(session);
+  return { session, state, leftBy: lock?.leftBy ?? null };
+}
+
+/** How a command talks to a control plane, whichever it is. */
+export function connectOptions(
+  invocation: Invocation,
+  { reading, meter, limit }: Pick<ServerUse, "reading" | "meter" | "limit">,
+  { concurrency, requestTimeoutMs }: { readonly concurrency: number; readonly requestTimeoutMs: number },
+): Omit<ConnectOptions, "server" | "token"> {
+  const { flags, terminal } = invocation;
+  return {
+    concurrency,
+    limit,
+    requestTimeout: requestTimeoutMs,
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
     retryWait: milliseconds(flags.retryWait) ?? 60_000,
     onWait: (text, { isUnreachable }) => {
       if (!isUnreachable || logOf(terminal.stderr) === null) sayWait(terminal, text);
     },
-    ...(use.meter === undefined ? {} : { onRequest: use.meter.request }),
+    ...(meter === undefined ? {} : { onRequest: meter.request }),
     stopping: terminal.stopping,
     ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),
     clock: terminal.clock,
@@ -77,9 +92,7 @@ export async function openConnection(
     signal: reading ? terminal.stopping : terminal.signal,
     // In text, the wait and the error of the command say that the control plane cannot be reached.
     log: terminalLog(invocation, logOf(terminal.stderr) === null ? "error" : "info"),
-  });
-  resources.use(session);
-  return { session, state, leftBy: lock?.leftBy ?? null };
+  };
 }
 
 const lockNow: LockState = (state) => state.lock();
@@ -90,7 +103,11 @@ function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, {
   return unattended || env.CI ? null : defaultSink;
 }
 
-async function chooseServer({ flags, terminal }: Invocation, use: ServerUse): Promise<ServerChoice> {
+/** The control plane that flags or operator keys name, else the embedded one. */
+export async function chooseServer(
+  { flags, terminal }: Invocation,
+  use: Pick<ServerUse, "operator" | "embedded">,
+): Promise<ServerChoice> {
   const { operator } = use;
   const server = flags.server ?? operator.server ?? null;
   const embedded = flags.embedded ?? false;

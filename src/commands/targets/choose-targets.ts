@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { normalize } from "node:path/posix";
 import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { ContentGate } from "../../core/gates/content-gate.ts";
 import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import { durationMs } from "../../schema/duration.ts";
@@ -13,6 +14,7 @@ import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { PatchFolders } from "../../source/source-root.ts";
 import type { Terminal } from "../terminal.ts";
+import { gatesIn } from "./configured-gates.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 
 type ServerEntry = NonNullable<OperatorConfig["servers"]>[number];
@@ -49,6 +51,8 @@ export type TargetChoice = {
   readonly confirm: boolean;
   /** When nothing may be written. */
   readonly windows: readonly FreezeWindow[];
+  /** What must be shown of prompts and models before they are written. */
+  readonly gates: readonly ContentGate[];
   /** Where the ref of the last applied commit is pushed; null if it is not published. */
   readonly publish: RemoteAccess | null;
   /** Whether its pattern no longer stands for it, so that it has no pass and its state is kept. */
@@ -95,6 +99,7 @@ export function chooseTarget(
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
     windows: (entry.windows ?? []).map(freezeWindow),
+    gates: gatesIn(entry, file),
     publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
     isRetired: false,
   };

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { sourceCache } from "../../cache/source-facts-cache.ts";
-import { createRequestLimit, type RequestLimit } from "../../client/request-limit.ts";
+import type { RequestLimit } from "../../client/request-limit.ts";
 import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
@@ -24,6 +24,8 @@ import { tell, withTarget } from "../output/log-stream.ts";
 import { printedOn, sentence, type Terminal } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
+import { invocationFor, limitOf, operatorKeysOf } from "./server-of-target.ts";
+import { targetGates } from "./target-gates.ts";
 import { holdsIn, targetState } from "./target-state.ts";
 
 /** How a command uses its target. */
@@ -67,6 +69,8 @@ export type SharedByTargets = {
   readonly named: string;
   readonly config: SourceConfig;
   readonly stateFolder: string;
+  /** The configured targets, of which the command may have chosen some. */
+  readonly choices: readonly TargetChoice[];
   /** The database that has the states of the targets; null where each is in a folder. */
   readonly database: Secret | null;
   readonly embedded: ServerUse["embedded"];
@@ -124,6 +128,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     state,
     holds: holdsIn(state, terminal.clock.now),
     ...(choice === null || choice.windows.length === 0 ? {} : { freezes: freezeSchedule(choice.windows) }),
+    ...(choice === null || choice.gates.length === 0 ? {} : { gates: targetGates(choice, state, shared) }),
     rules: withDecisions(
       rulesOf(invocation, {
         root: remote === null ? root : null,
@@ -135,14 +140,6 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       choice?.isRetired ? () => true : (newest?.isReleased ?? (() => false)),
     ),
   };
-}
-
-function limitOf(choice: TargetChoice | null, { limits, invocation }: SharedByTargets): RequestLimit | null {
-  if (!choice?.limits) return null;
-  const { name } = choice.limits;
-  const limit = limits.get(name) ?? createRequestLimit(choice.limits, invocation.terminal.clock);
-  limits.set(name, limit);
-  return limit;
 }
 
 function nameOf(choice: TargetChoice | null): string {
@@ -309,31 +306,6 @@ function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote 
       return fetched;
     },
   };
-}
-
-// The token and CA files beside the server's address belong to that server, so a flag for another server does not replace it.
-function invocationFor({ name, server, tokenFile, caFile }: TargetChoice, invocation: Invocation): Invocation {
-  const { flags } = invocation;
-  const isOther = flags.embedded || (flags.server !== undefined && flags.server !== server);
-  if (server !== null && isOther) {
-    throw new HoldfastError(
-      "invalid",
-      `target ${name} has a server of its own, and a flag or HOLDFAST_SERVER names another`,
-      {
-        hint: "leave --server and --embedded out",
-      },
-    );
-  }
-  const { tokenFile: _, ...others } = flags;
-  return {
-    ...invocation,
-    flags: { ...(tokenFile === null ? flags : others), ...(caFile === null ? {} : { caFile }) },
-  };
-}
-
-function operatorKeysOf(choice: TargetChoice | null): { readonly server?: string; readonly tokenFile?: string } {
-  const { server = null, tokenFile = null } = choice ?? {};
-  return { ...(server === null ? {} : { server }), ...(tokenFile === null ? {} : { tokenFile }) };
 }
 
 // The server and the state folder were chosen by the first operator keys, so a later change of them is refused.

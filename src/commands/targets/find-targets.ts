@@ -23,6 +23,7 @@ import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
 import { type ChosenSources, chooseSources, chooseTarget, sourceOf, type TargetChoice } from "./choose-targets.ts";
 import { createClaims } from "./claims.ts";
+import { requireKnownOrigins } from "./configured-gates.ts";
 import {
   type CommandTarget,
   createTarget,
@@ -127,6 +128,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     named,
     config,
     stateFolder,
+    choices: [],
     database,
     embedded,
     resources,
@@ -140,7 +142,8 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const expanded = await expandedOf(chosen, shared);
   const choices = choicesOf(expanded, chosen, shared);
   const selected = namedIn(choices, flags.target);
-  const targets = createTargets(choices, shared).filter(isOneOf(selected));
+  requireKnownOrigins(choices);
+  const targets = createTargets(choices, { ...shared, choices }).filter(isOneOf(selected));
   return { targets, operator, stateFolder, database, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
@@ -364,6 +364,76 @@ timeZone: string
  * Why, for whoever is refused
  */
 reason?: (string | null)
+}[] | null)
+/**
+ * What must be shown of a version of a prompt or a model before it is written: one gate, or a list of which each must pass. A gate has one of `metric`, `url` and `job`
+ */
+gate?: ({
+/**
+ * Glob over the identities that the gate is for; all prompts and models without this key
+ */
+match?: (string | null)
+/**
+ * A metric of the registered version with the same content, at its last step; with `atLeast`, `atMost` or both
+ */
+metric?: (string | null)
+/**
+ * The smallest value of the metric that passes
+ */
+atLeast?: (number | null)
+/**
+ * The largest value of the metric that passes
+ */
+atMost?: (number | null)
+/**
+ * A service that judges: it is sent a signed request, and answers `{pass, summary, score?}`. Over https, or on this machine; with `secretFile`
+ */
+url?: (string | null)
+/**
+ * File with the key that signs the requests to `url`
+ */
+secretFile?: (string | null)
+/**
+ * Identity of a job whose newest finished run, of those that began after the version was registered, must have succeeded. Holdfast starts none
+ */
+job?: (string | null)
+/**
+ * The target in whose control plane the version, its metrics and the job are read; this target without this key
+ */
+from?: (string | null)
+} | {
+/**
+ * Glob over the identities that the gate is for; all prompts and models without this key
+ */
+match?: (string | null)
+/**
+ * A metric of the registered version with the same content, at its last step; with `atLeast`, `atMost` or both
+ */
+metric?: (string | null)
+/**
+ * The smallest value of the metric that passes
+ */
+atLeast?: (number | null)
+/**
+ * The largest value of the metric that passes
+ */
+atMost?: (number | null)
+/**
+ * A service that judges: it is sent a signed request, and answers `{pass, summary, score?}`. Over https, or on this machine; with `secretFile`
+ */
+url?: (string | null)
+/**
+ * File with the key that signs the requests to `url`
+ */
+secretFile?: (string | null)
+/**
+ * Identity of a job whose newest finished run, of those that began after the version was registered, must have succeeded. Holdfast starts none
+ */
+job?: (string | null)
+/**
+ * The target in whose control plane the version, its metrics and the job are read; this target without this key
+ */
+from?: (string | null)
 }[] | null)
 /**
  * Whether refs/holdfast/NAME of the repository follows the commit that was applied last, so that a CI job without a state folder can tell what was; off without this key

@@ -11,7 +11,7 @@ export type RolloutResult = ("succeeded" | "failed" | "timeout" | "progressing" 
 /**
  * Version of the format: the first number grows when a reader of the older format would misread the newer one
  */
-export type FormatVersion = "2.1"
+export type FormatVersion = "2.2"
 /**
  * Why a field differs: who moved, the manifest, live, or both
  */
@@ -27,7 +27,7 @@ export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orpha
 /**
  * Why a step is blocked, or how it came to be kept or ensured
  */
-export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "held")
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "held")
 /**
  * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
  */
@@ -956,6 +956,31 @@ readonly reason: ("depends-on" | "unproven" | "needs-write" | "unsupported" | "u
 readonly on?: readonly string[]
 }
 /**
+ * What a gate says of exactly the content that a step would write
+ */
+export type GateStepAnswer = {
+/**
+ * What the gate asks, such as metric accuracy at least 0.9
+ */
+readonly name: string
+/**
+ * Digest of the definition of the gate
+ */
+readonly gate: string
+/**
+ * Only pass lets the step through; unanswered: nothing was learned
+ */
+readonly verdict: ("pass" | "fail" | "unanswered")
+/**
+ * The value of the metric, or the score that a service answered; null without one
+ */
+readonly score: (number | null)
+/**
+ * One line for people
+ */
+readonly summary: string
+}
+/**
  * What the plan rests on, by which apply --plan tells what has moved since
  */
 export type PlanSignature = {
@@ -1045,6 +1070,10 @@ readonly risks: readonly Risk[]
 readonly causedBy: (CausedBy | null)
 readonly guard?: StepGuard
 readonly notChecked?: NotChecked
+/**
+ * What the gates of the target say of the content of the step; left out where it has none, and for what is not written
+ */
+readonly gates?: readonly GateStepAnswer[]
 readonly changedBy?: LastWrite
 readonly orphan?: Orphan
 }

@@ -3,6 +3,7 @@ import { firstWriteGuard, type HoldAll, holdBack } from "../guards/step-guards.t
 import { kindIn, requireKind } from "../kind.ts";
 import { exists } from "../live.ts";
 import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
+import { writes } from "../plan/plan.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
 import { requireOpened } from "../recorded.ts";
 import { roleThatShows } from "../sight.ts";
@@ -33,10 +34,17 @@ function decideAll(input: PlanInput, all: HoldAll): ReadonlyMap<Identity, Decisi
   for (const { manifest } of input.desired) {
     const { identity } = manifest;
     if (input.inSync.has(identity)) continue;
-    const decision = decideOne(input, manifest, { decisions, isStale });
+    const decision = behindGates(identity, decideOne(input, manifest, { decisions, isStale }), input);
     decisions.set(identity, input.guards === null ? decision : holdBack(identity, decision, input.guards, all));
   }
   return decisions;
+}
+
+// What is live stays: a gate stops only what would be written.
+function behindGates(identity: Identity, decision: Decision, { closed }: PlanInput): Decision {
+  const why = closed?.get(identity);
+  if (why === undefined || !writes(decision)) return decision;
+  return { ...decision, action: "block", reason: "gate", detail: why, pointer: null };
 }
 
 type Before = {
@@ -105,7 +113,7 @@ function obstacleOf(
   for (const { identity, pointer } of references) {
     // A dependency that is held back must be applied first, even if it exists.
     const reason = decisions.get(identity)?.reason;
-    if (reason === "guard") return { reason: "dependency", identity, pointer };
+    if (reason === "guard" || reason === "gate") return { reason: "dependency", identity, pointer };
     if (reason === "held") return { reason, identity, pointer };
     if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity, pointer };

@@ -1,8 +1,23 @@
 import { isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemToken } from "../../model/normal-form.ts";
+import type { Kind } from "../kind.ts";
+import type { Live } from "../live.ts";
+import type { Manifest } from "../manifest.ts";
 
 type Path = readonly string[];
+
+/** The manifest that a step sends: as declared, with live's values in the fields that are ignored. */
+export function manifestToSend(
+  { shape }: Kind,
+  { value }: Manifest,
+  live: Live | undefined,
+  { ignored }: { readonly ignored: readonly Path[] },
+): JsonObject {
+  if (live?.state !== "present" || ignored.length === 0) return value;
+  const kept = keepIgnored(shape, value, live.row.manifest, ignored);
+  return isObject(kept) ? kept : value;
+}
 
 /**
  * The manifest to send when another system owns some of its fields: desired, with live's values for those fields, since

@@ -1,4 +1,4 @@
-import type { NotChecked, StepGuard } from "../../contract/generated/output.ts";
+import type { GateStepAnswer, NotChecked, StepGuard } from "../../contract/generated/output.ts";
 import type { Json } from "../../contract/json.ts";
 import { decideEach } from "../decide/decide-each.ts";
 import type { Diagnostic } from "../diagnostic.ts";
@@ -79,6 +79,19 @@ export function withNotChecked(
   return { plan: withParts(plan, { steps, summary: { ...plan.summary, notChecked: count } }), decisions };
 }
 
+/** The same plan, with what gates say of its steps. */
+export function withGateAnswers(
+  { plan, decisions }: PlanWithDecisions,
+  answers: ReadonlyMap<Identity, readonly GateStepAnswer[]>,
+): PlanWithDecisions {
+  if (answers.size === 0) return { plan, decisions };
+  const steps = plan.steps.map((step) => {
+    const gates = answers.get(step.identity);
+    return gates === undefined ? step : { ...step, gates };
+  });
+  return { plan: withParts(plan, { steps }), decisions };
+}
+
 /** The same plan, with the guards that refuse its steps to an apply without a person; `refused` counts what they refuse. */
 export function withGuards(plan: Plan, guards: ReadonlyMap<Identity, StepGuard>, refused: number): Plan {
   if (refused === 0) return plan;
@@ -104,9 +117,9 @@ export function withRunWarnings(plan: Plan, warnings: readonly Diagnostic[]): Pl
   return diagnostics.length === plan.diagnostics.length ? plan : withParts(plan, { diagnostics });
 }
 
-// Only what is done counts. Left out are the position, the cause (it depends on the base) and the risks (they depend on
-// the records of this state folder).
-function checksummedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: Step): Json {
+// Only what is done counts. Left out are the position, the cause (it depends on the base), the risks (they depend on the
+// records of this state folder) and what gates say (a gate that closes changes the action).
+function checksummedStep({ risks: _, causedBy: __, notChecked: ___, gates: ____, ...step }: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 

@@ -66,6 +66,8 @@ export type PlanInput = OrphanInput & {
   readonly diagnostics: readonly Diagnostic[];
   /** The guards that hold steps back when no person can confirm; null when a person confirms, or nothing is written. */
   readonly guards: PlanGuards | null;
+  /** Resources whose content a gate has not passed, and why: no flag writes them. @default none */
+  readonly closed?: ReadonlyMap<Identity, string>;
   /** Number of resources outside `desired` that are presumably in sync. @default 0 */
   readonly outOfScope?: number;
   /** Whether the plan lists orphans; where only a part of the source was selected, it counts them. */

@@ -34,6 +34,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "by-ledger": "live cannot be read; equal to what was last written",
   forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
+  gate: "its content has not passed a gate of this target, which no flag skips",
   held: "a person has put it, or what it refers to, on hold: holdfast release ends that",
 };
 

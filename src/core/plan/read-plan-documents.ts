@@ -163,7 +163,16 @@ function isStep(step: JsonObject): boolean {
     isLastWrite(changedBy) &&
     isOrphan(step.orphan) &&
     (guard === undefined || isGuard(guard)) &&
-    (notChecked === undefined || isNotChecked(notChecked))
+    (notChecked === undefined || isNotChecked(notChecked)) &&
+    (step.gates === undefined || isListOf(step.gates, isGateAnswer))
+  );
+}
+
+function isGateAnswer({ name, gate, verdict, score, summary }: JsonObject): boolean {
+  return (
+    [name, gate, summary].every((text) => typeof text === "string") &&
+    (verdict === "pass" || verdict === "fail" || verdict === "unanswered") &&
+    (score === null || typeof score === "number")
   );
 }
 

@@ -2,16 +2,13 @@ import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
 import type { Stop } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
-import { isObject, type JsonObject } from "../../contract/json.ts";
-import type { Decision } from "../../core/decide/decision.ts";
 import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import { type WriteRefusal, writeRefusedOutcome } from "../../core/guards/write-refusal.ts";
-import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
-import type { Kind } from "../../core/kind.ts";
+import { manifestToSend } from "../../core/ignore/keep-ignored.ts";
 import type { Live } from "../../core/live.ts";
-import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
+import { type Identity, requireRead } from "../../core/manifest.ts";
 import { type Step, writes } from "../../core/plan/plan.ts";
 import { isSuccess, type Outcome, type OutcomeError } from "../../core/report/report.ts";
 import { kindOf } from "../../kinds/index.ts";
@@ -204,12 +201,6 @@ async function liveNow(job: WriteJob, writing: Writing): Promise<Live> {
       if (error instanceof ClientError) return live;
       throw error;
     });
-}
-
-function manifestToSend({ shape }: Kind, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
-  if (live.state !== "present" || ignored.length === 0) return value;
-  const kept = keepIgnored(shape, value, live.row.manifest, ignored);
-  return isObject(kept) ? kept : value;
 }
 
 // Rollouts are followed outside the queue, so that waiting takes no slot from writes.

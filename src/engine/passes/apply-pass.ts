@@ -18,6 +18,7 @@ import type { PendingIntent } from "../../state/ledger.ts";
 import { locateOutcome } from "../apply/apply-steps.ts";
 import { type Recovered, recover, startRecovery } from "../apply/recover.ts";
 import { type ApplyResult, apply } from "../apply.ts";
+import { gateAskerOf } from "../gates/ask-gates.ts";
 import { guard, locateRefusal, refusedByGuards } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Leader } from "../lease/leader.ts";
@@ -196,6 +197,8 @@ async function preparePlan(
     creates: revise === undefined ? checked : "not-needed",
     guards: mode.approve === null ? { ...guardsOf(rules), held: await heldIn(pass), isFirst } : null,
     hasSink: session.sink !== null,
+    // A command for a few resources deploys what is live again, which stays whatever a gate says.
+    gates: revise === undefined ? await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: true }) : null,
   } as const;
   const given = {
     server: readAccessOf(session),

@@ -10,6 +10,7 @@ import type { Gate } from "../../core/plan/plan.ts";
 import { signPlan } from "../../core/plan/sign-plan.ts";
 import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
+import { gateAskerOf } from "../gates/ask-gates.ts";
 import { guard, locateRefusal } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { findShrunk, requireUnemptied } from "../load/source-guards.ts";
@@ -48,7 +49,8 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const scope = { ...EVERYTHING, facts: cache?.load(stored) ?? null };
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
-  const checks = { creates, guards: null, hasSink: session.sink !== null } as const;
+  const gates = await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: false });
+  const checks = { creates, guards: null, hasSink: session.sink !== null, gates } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   cache?.keep(livePlan);
   const { plan: found, ...event } = planEvent(livePlan);

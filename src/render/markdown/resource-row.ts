@@ -1,3 +1,4 @@
+import { gateAnswerText } from "../../core/gates/content-gate.ts";
 import { glyphs, notCheckedText, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { DriftEntry } from "../../core/report/report.ts";
 import { count } from "../count-text.ts";
@@ -20,7 +21,7 @@ export type ResourceRowView = {
 
 /** One step as a foldable row: its resource, its risks, and its differences. */
 export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight = false }: ResourceRowView): string {
-  const { action, identity, risks, causedBy, changes, reason, notChecked } = step;
+  const { action, identity, risks, causedBy, changes, reason, notChecked, gates = [] } = step;
   const isOwn = causedBy === "change" || causedBy === "mixed";
   const marks = [
     risks.length === 0 ? "" : `<b>${risks.join(" · ")}</b>`,
@@ -32,6 +33,7 @@ export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight 
   const detail = reason === null ? null : detailOf(step);
   const notes = [
     reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
+    ...gates.map((gate) => `Gate ${codeSpan(gateAnswerText(gate))}.`),
     notChecked === undefined || !showPreflight ? "" : codeSpan(notCheckedText(notChecked)),
     writtenBy(step.changedBy),
     orphanNote(step),

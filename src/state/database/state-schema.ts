@@ -55,6 +55,8 @@ export type StateTables = {
   status: { one: number; status: string };
   /** One row: what the next pass is to know, as JSON. */
   memory: { one: number; memory: string };
+  /** The receipts of gates as JSON: one for each resource, content and gate. */
+  gate_receipt: { identity: string; content: string; gate: string; at: string; receipt: string };
   /** One row: the id in the name under which leases are taken. */
   holder: { one: number; id: string };
 };
@@ -76,7 +78,18 @@ export function stateMigrations(folder: string | null = null): Migrations {
 }
 
 /** The migrations that both databases have: all since the first one in PostgreSQL. */
-export const sharedMigrations: Migrations = { "009-pass-memory": { up: keepMemory } };
+export const sharedMigrations: Migrations = {
+  "009-pass-memory": { up: keepMemory },
+  "010-gate-receipts": { up: keepGateReceipts },
+};
+
+async function keepGateReceipts(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, "gate_receipt", {
+    columns: { identity: "text", content: "text", gate: "text", at: "text", receipt: "text" },
+    key: ["identity", "content", "gate"],
+    indexes: [["at"]],
+  });
+}
 
 // The commit that was applied last had a table of its own.
 async function keepMemory(

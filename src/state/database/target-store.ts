@@ -1,4 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import type { GateReceipt } from "../../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
@@ -6,6 +7,7 @@ import { chunks } from "../../store/prepared-query.ts";
 import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
 import {
   KEPT_EVENTS,
+  KEPT_GATE_RECEIPTS,
   KEPT_PASSES,
   NO_MEMORY,
   type PassMemory,
@@ -52,6 +54,20 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
     memory: async () => {
       const row = await (await read())?.selectFrom("memory").select("memory").executeTakeFirst();
       return row === undefined ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) };
+    },
+    gateReceipts: async (identity) => {
+      const rows = await (await read())
+        ?.selectFrom("gate_receipt")
+        .select("receipt")
+        .where("identity", "=", identity)
+        .orderBy("at")
+        .orderBy("content")
+        .orderBy("gate")
+        .execute();
+      return (rows ?? []).map(({ receipt }) => JSON.parse(receipt));
+    },
+    keepGateReceipts: async (receipts) => {
+      if (receipts.length > 0) await (await writable()).write((database) => storeGateReceipts(database, receipts));
     },
     passAt: async (at) => {
       const time = new Date(at).toISOString();
@@ -127,6 +143,34 @@ async function storeMemory(database: Kysely<StateTables>, kept: PassMemory): Pro
     .values({ one: 1, memory })
     .onConflict((conflict) => conflict.column("one").doUpdateSet({ memory }))
     .execute();
+}
+
+async function storeGateReceipts(database: Kysely<StateTables>, receipts: readonly GateReceipt[]): Promise<void> {
+  // No statement may store a row twice.
+  const single = new Map(receipts.map((one) => [`${one.identity} ${one.content} ${one.gate}`, one]));
+  for (const part of chunks([...single.values()])) {
+    const values = part.map((receipt) => {
+      const { identity, content, gate, at } = receipt;
+      return { identity, content, gate, at, receipt: JSON.stringify(receipt) };
+    });
+    await database
+      .insertInto("gate_receipt")
+      .values(values)
+      .onConflict((conflict) =>
+        conflict
+          .columns(["identity", "content", "gate"])
+          .doUpdateSet(({ ref }) => ({ at: ref("excluded.at"), receipt: ref("excluded.receipt") })),
+      )
+      .execute();
+  }
+  const oldest = await database
+    .selectFrom("gate_receipt")
+    .select("at")
+    .orderBy("at", "desc")
+    .offset(KEPT_GATE_RECEIPTS - 1)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest !== undefined) await database.deleteFrom("gate_receipt").where("at", "<", oldest.at).execute();
 }
 
 async function decisionsIn(database: Kysely<StateTables>): Promise<TargetDecisions> {

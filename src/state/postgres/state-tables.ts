@@ -6,7 +6,10 @@ import { type StateTables, sharedMigrations } from "../database/state-schema.ts"
 
 /** The tables as they were at first, with the one that says who writes. */
 const tables: {
-  readonly [table in Exclude<keyof StateTables, "memory"> | "last_applied" | "writer"]: TableDefinition;
+  readonly [table in
+    | Exclude<keyof StateTables, "memory" | "gate_receipt">
+    | "last_applied"
+    | "writer"]: TableDefinition;
 } = {
   server: { columns: { server: "text", facts: "text" }, key: ["server"] },
   receipt: {

@@ -82,7 +82,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
   watch.observer.emit({ what: "kept", revision: "good", ...why });
   const summary = { created: 0, updated: 0, unchanged: 1, skipped: 0, blocked: 0, failed: 0, unknown: 0, invalid: 0 };
   const report = {
-    format_version: "2.1",
+    format_version: "2.2",
     revision: "good",
     server: "https://platform.example",
     summary,
@@ -91,7 +91,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
   } as const;
   const planSummary = { ...emptySummary, keep: 1 };
   const plan = {
-    format_version: "2.1",
+    format_version: "2.2",
     revision: "good",
     server: "https://platform.example",
     complete: true,

@@ -212,7 +212,7 @@ describe("files that are not ours", () => {
   test("that a command of ours wrote are skipped silently, however much they show", async () => {
     const step = { action: "create", patch: [{ op: "add", path: "", value: { type: "service", name: "api" } }] };
     const plan = (steps: number) =>
-      jsonText({ format_version: "2.1", revision: null, summary: { create: 1 }, steps: Array(steps).fill(step) });
+      jsonText({ format_version: "2.2", revision: null, summary: { create: 1 }, steps: Array(steps).fill(step) });
     const files = { "plan.json": plan(1), "wide.json": plan(3000), "huge.json": plan(9000) };
     expect(Object.values(files).map(({ length }) => length > 1024 * 1024)).toEqual([false, false, true]);
     expect(await faultsOf(files)).toEqual([]);

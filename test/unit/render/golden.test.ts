@@ -49,7 +49,7 @@ function planOf(steps: readonly Step[], kept = 31): Plan {
   const moved = (cause: Change["cause"]) =>
     steps.filter(({ changes }) => changes.some((one) => one.cause === cause)).length;
   return {
-    format_version: "2.1",
+    format_version: "2.2",
     revision: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
     server: "https://control.example.com",
     complete: true,
@@ -161,7 +161,7 @@ const plans: { readonly [name: string]: Plan } = {
 };
 
 const driftReport: DriftReport = {
-  format_version: "2.1",
+  format_version: "2.2",
   server: "https://control.example.com",
   complete: true,
   summary: { drifted: 1, unrecorded: 0, absent: 1, unchanged: 30, unknown: 0, orphan: 0, invalid: 0 },
@@ -236,7 +236,7 @@ const outcomes: readonly Outcome[] = [
   made("cluster/prod-eu", { result: "unchanged" }),
 ];
 const applied: ApplyReport = {
-  format_version: "2.1",
+  format_version: "2.2",
   revision: null,
   server: "https://control.example.com",
   summary: summariseOutcomes(outcomes),

@@ -8,7 +8,7 @@ const node = (identity: string, declared = true) => {
 };
 
 const report: GraphReport = {
-  format_version: "2.1",
+  format_version: "2.2",
   nodes: [node("workspace/dev:web"), node("service/dev:web/api"), node("team/ml", false)],
   edges: [
     { from: "service/dev:web/api", to: "workspace/dev:web" },

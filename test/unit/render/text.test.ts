@@ -39,7 +39,7 @@ const step = (identity: string, fields: Partial<Step> = {}): Step => ({
 });
 
 const planOf = (steps: readonly Step[], fields: Partial<Plan> = {}): Plan => ({
-  format_version: "2.1",
+  format_version: "2.2",
   revision: null,
   server: "http://server",
   complete: true,
@@ -88,7 +88,7 @@ const outcome = (identity: string, fields: Partial<Outcome> = {}): Outcome => ({
 });
 
 const reportOf = (outcomes: readonly Outcome[]): ApplyReport => ({
-  format_version: "2.1",
+  format_version: "2.2",
   revision: null,
   server: "http://server",
   summary: summariseOutcomes(outcomes),
@@ -258,7 +258,7 @@ Incomplete: 2 blocked
 
 describe("a drift report for people", () => {
   const report = (drift: DriftReport["drift"], summary: Partial<DriftReport["summary"]> = {}): DriftReport => ({
-    format_version: "2.1",
+    format_version: "2.2",
     server: "http://server",
     complete: true,
     summary: { drifted: 0, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0, ...summary },
@@ -435,7 +435,7 @@ function renderedWith(text: string, paint: Paint = plain) {
   ]);
   const failed = outcome(text, { result: "failed", error: { code: text, message: text, pointer: text } });
   const drift: DriftReport = {
-    format_version: "2.1",
+    format_version: "2.2",
     server: text,
     complete: true,
     summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0 },

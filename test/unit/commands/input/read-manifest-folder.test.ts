@@ -8,7 +8,7 @@ const team = "type: team\nname: t\nmembers: [a@example.com]\n";
 const long = "y".repeat(1_100_000);
 const step = { action: "create", patch: [{ op: "add", path: "", value: { type: "service", name: "api" } }] };
 const plan = (steps: number) =>
-  jsonText({ format_version: "2.1", revision: null, summary: { create: 1 }, steps: Array(steps).fill(step) });
+  jsonText({ format_version: "2.2", revision: null, summary: { create: 1 }, steps: Array(steps).fill(step) });
 
 /** The types of the manifests in a folder, or the message of the refusal. */
 async function read(files: Files): Promise<readonly unknown[] | string> {

@@ -69,7 +69,7 @@ function applied(
     return { action, kind, identity, ...place, ...nothing, changes: change === undefined ? [] : [change] };
   });
   const server = "https://control.example.com";
-  const report = { format_version: "2.1", revision, server, summary: summariseOutcomes(outcomes), outcomes } as const;
+  const report = { format_version: "2.2", revision, server, summary: summariseOutcomes(outcomes), outcomes } as const;
   const plan = {
     ...report,
     complete: true,

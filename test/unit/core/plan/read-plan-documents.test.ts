@@ -12,14 +12,14 @@ const plan = samplePlan([step]);
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value));
 
 test("a plan, a failure and several targets are read", () => {
-  const failure = { format_version: "2.1", error: { code: "error", message: "no", hint: null }, diagnostics: [] };
+  const failure = { format_version: "2.2", error: { code: "error", message: "no", hint: null }, diagnostics: [] };
   expect(readPlanDocuments(asJson(plan))).toMatchObject([{ is: "plan", target: null }]);
   expect(readPlanDocuments(asJson(failure))).toMatchObject([{ is: "failure", failure: { message: "no" } }]);
   const targets = [
     { target: "a", ...plan },
     { target: "b", ...failure },
   ];
-  expect(readPlanDocuments(asJson({ format_version: "2.1", targets }))).toMatchObject([
+  expect(readPlanDocuments(asJson({ format_version: "2.2", targets }))).toMatchObject([
     { target: "a" },
     { target: "b" },
   ]);
@@ -29,7 +29,7 @@ test("a drift report is read, and one that is forged is none", () => {
   const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0 };
   const entry = { identity: "team/ml", kind: "team", file: null, line: null, state: "drifted", changes: [] };
   const report = {
-    format_version: "2.1",
+    format_version: "2.2",
     server: "https://a",
     complete: true,
     summary,
@@ -63,10 +63,10 @@ test.each([
   { ...plan, steps: [{ ...step, changes: [{ ...sampleChange("a", 1, 2), cause: "**a**" }] }] },
   { ...plan, summary: { ...plan.summary, keep: "@ada" } },
   { ...plan, diagnostics: [{ severity: "fatal" }] },
-  { format_version: "2.1", targets: [] },
-  { format_version: "2.1", targets: [plan, {}] },
-  { format_version: "2.1", error: { code: "error", message: 1, hint: null } },
-  { format_version: "2.1", error: { code: "@ada", message: "no", hint: null } },
+  { format_version: "2.2", targets: [] },
+  { format_version: "2.2", targets: [plan, {}] },
+  { format_version: "2.2", error: { code: "error", message: 1, hint: null } },
+  { format_version: "2.2", error: { code: "@ada", message: "no", hint: null } },
 ])("S77 a document that is forged is none: %j", (document) => {
   expect(readPlanDocuments(asJson(document))).toBeNull();
 });

@@ -144,7 +144,7 @@ test("S75 no text of a stranger's report is markup, a mention or a comment's mar
       const refused = [{ identity: text, why: text }];
       const phase = { created: [text], updated: [text], rollouts: [text], refused };
       const simulation = {
-        format_version: "2.1",
+        format_version: "2.2",
         simulation: true,
         ...{ base: phase, change: phase, revert: phase, stays: [{ identity: text, what: "resource" as const }] },
         ...{ notComparable: [text], unknown: UNKNOWN_TO_SIMULATION, unseen: [text], diagnostics: plan.diagnostics },

@@ -90,7 +90,7 @@ const plans: { readonly [name: string]: Plan } = {
 };
 
 const drift: DriftReport = {
-  format_version: "2.1",
+  format_version: "2.2",
   server: "https://control.example.com",
   complete: true,
   summary: { drifted: 1, unrecorded: 0, absent: 1, unchanged: 30, unknown: 0, orphan: 0, invalid: 0 },

@@ -14,7 +14,7 @@ test.each([1, 40, 500])("the plans of %i targets are one comment that a forge ta
     }),
   );
   const targets = Array.from({ length: count }, (_, at) => ({ target: `target-${at}`, ...samplePlan(steps) }));
-  const documents = readPlanDocuments(JSON.parse(JSON.stringify({ format_version: "2.1", targets })));
+  const documents = readPlanDocuments(JSON.parse(JSON.stringify({ format_version: "2.2", targets })));
   const text = reviewMarkdown(documents ?? [], view);
   expect(text.length).toBeLessThanOrEqual(60_000);
   expect(text).toContain("`target-0`");
@@ -31,7 +31,7 @@ test("a simulation of everything is a comment that a forge takes, with true coun
   };
   const stays = names.map((identity) => ({ identity, what: "resource" as const }));
   const simulation = {
-    format_version: "2.1",
+    format_version: "2.2",
     simulation: true,
     ...{
       base: phase,

@@ -50,7 +50,7 @@ const strangers: readonly Json[] = [
     diagnostics: [{ ...sampleFault, related: [{ file: "a", line: 1, column: 1 }], documents: 1 }],
   },
   {
-    format_version: "2.1",
+    format_version: "2.2",
     ...{ server: "a", complete: false, history: { commits: 1, ended: "start" }, diagnostics: [sampleFault] },
     summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0, notVisible: 1 },
     drift: [
@@ -61,7 +61,7 @@ const strangers: readonly Json[] = [
       },
     ],
   },
-  { format_version: "2.1", error: { code: "error", message: "a", hint: "a" } },
+  { format_version: "2.2", error: { code: "error", message: "a", hint: "a" } },
 ].map((sample) => JSON.parse(JSON.stringify({ ...sample, target: "a" })));
 
 /** The names of all members that the published schemas of these documents have. */

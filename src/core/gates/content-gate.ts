@@ -1,0 +1,117 @@
+// src/core/gates: what must be shown of a prompt or a model before it is written. See docs/environments.md#gates.
+
+import { canonical } from "../../contract/json.ts";
+import type { Kind } from "../kind.ts";
+import { type Identity, splitIdentity, splitVersion } from "../manifest.ts";
+import { type Glob, globMatcher } from "../selection/glob.ts";
+
+/** What a gate asks, and whom. */
+type GateQuestion =
+  /** A metric of the registered version with this content; `from`: the target in whose registry it is, null for the own one. */
+  | {
+      readonly is: "metric";
+      readonly metric: string;
+      readonly atLeast: number | null;
+      readonly atMost: number | null;
+      readonly from: string | null;
+    }
+  /** A service that judges; the file holds the key that signs the requests. */
+  | { readonly is: "url"; readonly url: string; readonly secretFile: string }
+  /** The newest finished run of a job that began after the version was registered. */
+  | { readonly is: "run"; readonly job: Identity; readonly from: string | null };
+
+/** A condition on versions of prompts and models, which holds before their content is written to a target. */
+export type ContentGate = GateQuestion & {
+  /** The identities that it is for; null for all prompts and models. */
+  readonly match: Glob | null;
+};
+
+/** What a gate said of a content: it passes, it does not, or no answer was had. Only `pass` is green. */
+export type GateVerdict = "pass" | "fail" | "unanswered";
+
+/** The answer of a gate. */
+export type GateAnswer = {
+  readonly verdict: GateVerdict;
+  readonly score: number | null;
+  /** One line for people. */
+  readonly summary: string;
+};
+
+/** The answer of a gate to exactly one content: it says nothing of any other content, nor of a gate that is defined otherwise. */
+export type GateReceipt = GateAnswer & {
+  readonly identity: Identity;
+  /** The digest of the manifest that would be written. */
+  readonly content: string;
+  /** The digest of the definition of the gate. */
+  readonly gate: string;
+  /** What the gate is called in reports. */
+  readonly name: string;
+  /** When it was asked, as an ISO time. */
+  readonly at: string;
+};
+
+/** The gates that a resource must pass: only what has numbered versions (prompts, models) has gates. */
+export function gatesOf(
+  gates: readonly ContentGate[],
+  identity: Identity,
+  { hasVersions }: Kind,
+): readonly ContentGate[] {
+  if (!hasVersions) return [];
+  const { kind, key } = splitIdentity(identity);
+  const names = [identity, `${kind}/${splitVersion(key).name}`];
+  return gates.filter(({ match }) => match === null || names.some(globMatcher(match)));
+}
+
+/** What identifies the definition of a gate: a receipt of another definition is not current. */
+export function gateText(gate: ContentGate): string {
+  return canonical({ ...gate });
+}
+
+/** What a gate is called in reports: what it asks; of an address without what may be secret in it. */
+export function gateName(gate: ContentGate): string {
+  switch (gate.is) {
+    case "metric": {
+      const least = gate.atLeast === null ? "" : ` at least ${gate.atLeast}`;
+      const most = gate.atMost === null ? "" : ` at most ${gate.atMost}`;
+      return `metric ${gate.metric}${least}${least !== "" && most !== "" ? " and" : ""}${most}`;
+    }
+    case "url": {
+      const { origin = "", pathname = "" } = URL.parse(gate.url) ?? {};
+      return `url ${origin}${pathname}`;
+    }
+    case "run":
+      return `job ${gate.job}`;
+  }
+}
+
+/** What must be green of a resource: the digest of its content, and its gates by the digests of their definitions. */
+export type GatedContent = {
+  readonly identity: Identity;
+  readonly content: string;
+  readonly gates: ReadonlyMap<string, ContentGate>;
+};
+
+/** The gates without a receipt that is green, and current for exactly this content and this definition. */
+export function closedGates(
+  { identity, content, gates }: GatedContent,
+  receipts: readonly GateReceipt[],
+): readonly { readonly gate: ContentGate; readonly receipt: GateReceipt | null }[] {
+  return [...gates].flatMap(([digest, gate]) => {
+    const receipt = receipts.findLast(
+      (one) => one.identity === identity && one.content === content && one.gate === digest,
+    );
+    return receipt?.verdict === "pass" ? [] : [{ gate, receipt: receipt ?? null }];
+  });
+}
+
+/** The answer of a gate as one text. */
+export function gateAnswerText({ name, summary }: Pick<GateReceipt, "name" | "summary">): string {
+  return `${name}: ${summary}`;
+}
+
+/** Why closed gates block a step. */
+export function closedGatesText(closed: ReturnType<typeof closedGates>): string {
+  return closed
+    .map(({ gate, receipt }) => (receipt === null ? `${gateName(gate)}: not asked` : gateAnswerText(receipt)))
+    .join("; ");
+}

@@ -1,0 +1,187 @@
+import { createHmac } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { type Received, startReceiver } from "../support/http-receiver.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
+import { foundations, model, prompt } from "../support/manifests.ts";
+import { startMetricsProxy } from "../support/metrics-proxy.ts";
+import { serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
+
+const KEY = "a key of the gate";
+
+type Judgement = { status: number; type: string; body: string };
+
+/** A service that judges, and what it answers; a test may change that. */
+async function startJudge() {
+  const judgement: Judgement = { status: 200, type: "application/json", body: "" };
+  const file = join(await temporaryFolder(), "key");
+  await writeFile(file, `${KEY}\n`);
+  const { url, received } = await startReceiver((response) => {
+    const { status, type, body } = judgement;
+    response.writeHead(status, { "content-type": type, location: "http://127.0.0.1:9/" }).end(body);
+  });
+  const says = (pass: boolean, summary: string, score?: number) => {
+    judgement.body = JSON.stringify({ pass, summary, ...(score === undefined ? {} : { score }) });
+  };
+  return { gate: { url: `${url}/judge`, secretFile: file }, received, judgement, says };
+}
+
+function isSigned({ headers, body }: Received): boolean {
+  return headers["x-hub-signature-256"] === `sha256=${createHmac("sha256", KEY).update(body).digest("hex")}`;
+}
+
+const writesOf = (server: { effects: () => readonly { resource: string }[] }, resource: string) =>
+  server.effects().filter((effect) => effect.resource.startsWith(resource)).length;
+
+describe.each(controlPlaneVariants)("a gate that asks a service, on a $name control plane", (plane) => {
+  test("blocks a prompt until the service lets exactly its content pass, and no flag skips it", async () => {
+    const server = await plane.serve();
+    const judge = await startJudge();
+    const upstream = await upstreamOf({ ...foundations, "prompt.yaml": prompt("greeting", "Be kind.") });
+    const target = { name: "prod", server: server.url, gate: { match: "chat_prompt/**", ...judge.gate } };
+    const { runHere } = await operatorOf(
+      { sources: [{ name: "ml", url: upstream.folder }], targets: [target] },
+      server,
+    );
+
+    judge.says(false, "3 of 12 cases", 0.25);
+    const planned = await runHere(["plan", "-o", "json"]);
+    expect(planOf(planned).steps.find(({ kind }) => kind === "chat_prompt")).toMatchObject({
+      action: "block",
+      reason: "gate",
+      gates: [{ verdict: "fail", score: 0.25, summary: "3 of 12 cases" }],
+    });
+    const text = await runHere(["plan"]);
+    expect(text.stdout.replace(/\s+/g, " ")).toContain("gate: url http://127.0.0.1");
+    expect(text.stdout).toContain("3 of 12 cases");
+
+    const applied = await runHere(["apply", "--yes", "--allow-adopt", "--allow-privilege", "-o", "json"]);
+    expect(applied.code).toBe(7);
+    const outcome = reportOf(applied).outcomes.find(({ kind }) => kind === "chat_prompt");
+    expect(outcome).toMatchObject({ result: "blocked", error: { code: "gate" } });
+    expect(outcome?.error?.message).toContain("3 of 12 cases");
+    expect(writesOf(server, "chat_prompt/")).toBe(0);
+
+    expect(judge.received.every(isSigned)).toBe(true);
+    const asked = JSON.parse(judge.received[0]?.body ?? "");
+    expect(asked).toEqual({
+      identity: expect.stringMatching(/^chat_prompt\/.*greeting$/),
+      version: null,
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      at: expect.any(String),
+    });
+
+    judge.says(true, "12 of 12 cases", 1);
+    const open = await runHere(["plan"]);
+    expect(open.stdout).toContain("12 of 12 cases");
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(writesOf(server, "chat_prompt/")).toBe(1);
+
+    // What is live stays when the gate closes, and is not asked about; another content is.
+    judge.says(false, "the cases have changed");
+    const before = judge.received.length;
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(judge.received.length).toBe(before);
+    await upstream.commit({ "prompt.yaml": prompt("greeting", "Be brief.") });
+    const closed = await runHere(["apply", "--yes"]);
+    expect(closed.code).toBe(7);
+    expect(writesOf(server, "chat_prompt/")).toBe(1);
+    const digests = judge.received.map(({ body }) => JSON.parse(body).digest);
+    expect(new Set(digests).size).toBe(2);
+  });
+});
+
+test("whatever else a service answers is not green", async () => {
+  const server = await serve();
+  const judge = await startJudge();
+  const upstream = await upstreamOf({ ...foundations, "prompt.yaml": prompt("greeting", "Be kind.") });
+  const target = { name: "prod", server: server.url, gate: judge.gate };
+  const { runHere } = await operatorOf({ sources: [{ name: "ml", url: upstream.folder }], targets: [target] }, server);
+  expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 7 });
+  const good = JSON.stringify({ pass: true, summary: "fine" });
+  const lies: readonly [Judgement, string][] = [
+    [{ status: 302, type: "application/json", body: good }, "it redirects (302), which is not followed"],
+    [{ status: 500, type: "application/json", body: good }, "it answered 500"],
+    [{ status: 200, type: "text/html", body: good }, "its answer is not application/json"],
+    [{ status: 200, type: "application/json", body: good + " ".repeat(70_000) }, "its answer is longer than 64 KiB"],
+  ];
+  for (const [judgement, why] of lies) {
+    Object.assign(judge.judgement, judgement);
+    const applied = await runHere(["apply", "--yes", "-o", "json"]);
+    expect(applied.code).toBe(7);
+    expect(applied.stdout).toContain(why);
+  }
+  expect(writesOf(server, "chat_prompt/")).toBe(0);
+});
+
+describe("a gate over a metric", () => {
+  test("reads the metrics of the version with the same content in another target, and holds back its users", async () => {
+    const [staging, production] = [await serve(), await serve()];
+    const { url, metrics } = await startMetricsProxy(staging);
+    const upstream = await upstreamOf({ ...foundations, "model.yaml": model("ranker") });
+    const gate = { match: "model-version/**", metric: "ndcg", atLeast: 0.4, from: "staging" };
+    const config = {
+      sources: [{ name: "ml", url: upstream.folder }],
+      targets: [
+        { name: "staging", server: url },
+        { name: "production", server: production.url, gate },
+      ],
+    };
+    const token = join(await temporaryFolder(), "token");
+    await writeFile(token, production.token);
+    const stagingToken = join(await temporaryFolder(), "token");
+    await writeFile(stagingToken, staging.token);
+    const targets = config.targets.map((target, at) => ({ ...target, tokenFile: at === 0 ? stagingToken : token }));
+    const { runHere } = await operatorOf({ ...config, targets });
+    const apply = (target: string) => runHere(["apply", "--yes", "--target", target, "-o", "json"]);
+
+    const early = await apply("production");
+    expect(early.stdout).toContain("no version with this content is registered in target staging");
+    expect(await apply("staging")).toMatchObject({ code: 0 });
+    expect((await apply("production")).stdout).toContain("has no metric ndcg: it has none");
+    metrics.set("ranker", [{ key: "ndcg", value: 0.3, step: 1, timestamp: 1 }]);
+    expect((await apply("production")).stdout).toContain("below 0.4");
+    expect(writesOf(production, "model-version/")).toBe(0);
+    metrics.set("ranker", [{ key: "ndcg", value: 0.41, step: 1, timestamp: 1 }]);
+    expect(await apply("production")).toMatchObject({ code: 0 });
+    expect(writesOf(production, "model-version/")).toBe(1);
+  });
+});
+
+test("a daemon asks again in each pass, and writes once the gate opens", async () => {
+  const server = await serve();
+  const judge = await startJudge();
+  const upstream = await upstreamOf({ ...foundations, "prompt.yaml": prompt("greeting", "Be kind.") });
+  const target = { name: "prod", server: server.url, sync: "heal", interval: 0.2, gate: judge.gate };
+  const { start } = await operatorOf({ sources: [{ name: "ml", url: upstream.folder }], targets: [target] }, server);
+  judge.says(false, "not yet");
+  const watch = start(["watch", "--sink", "file"]);
+  await eventually("two questions", () => judge.received.length >= 2);
+  expect(writesOf(server, "chat_prompt/")).toBe(0);
+  judge.says(true, "now");
+  await eventually("the write", () => writesOf(server, "chat_prompt/") === 1);
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+});
+
+test.each([
+  [{ metric: "accuracy" }, "has metric without a bound"],
+  [{ metric: "accuracy", atLeast: 2, atMost: 1 }, "lets no value pass"],
+  [{ metric: "accuracy", atLeast: 1, url: "https://example.com" }, "has metric and url"],
+  [{ match: "model-version/**" }, "has none of them"],
+  [{ url: "https://example.com" }, "has url without secretFile"],
+  [{ url: "http://example.com", secretFile: "key" }, "has a url that is not https"],
+  [{ job: "service/c1:w/api" }, 'has the job "service/c1:w/api"'],
+  [{ job: "job/c1:w/check", atLeast: 1 }, "has job and atLeast"],
+  [{ metric: "accuracy", atLeast: 1, from: "staging" }, "reads from target staging, which does not exist"],
+])("the gate %j is refused before anything is read", async (gate, why) => {
+  const { runHere } = await operatorOf({ targets: [{ name: "prod", server: "http://127.0.0.1:9", gate: [gate] }] });
+  const refused = await runHere(["plan"]);
+  expect(refused).toMatchObject({ code: 3, stdout: "" });
+  expect(refused.stderr.replace(/\s+/g, " ")).toContain(`a gate of target prod ${why}`);
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../../../src/contract/json.ts";
+import {
+  type ContentGate,
+  closedGates,
+  closedGatesText,
+  type GateReceipt,
+  gateName,
+  gatesOf,
+} from "../../../../src/core/gates/content-gate.ts";
+import { judgeMetric, newestVersion } from "../../../../src/core/gates/judge-metric.ts";
+import { judgeReply } from "../../../../src/core/gates/judge-reply.ts";
+import { judgeRun } from "../../../../src/core/gates/judge-run.ts";
+import { requireKind } from "../../../../src/core/kind.ts";
+import { kindsByType } from "../../../../src/kinds/index.ts";
+
+type MetricGate = Extract<ContentGate, { readonly is: "metric" }>;
+const accuracy: MetricGate = {
+  is: "metric",
+  metric: "accuracy",
+  atLeast: 0.9,
+  atMost: null,
+  from: null,
+  match: null,
+};
+const versionWith = (metrics: Json | undefined) => ({ name: "r/m@3", registeredAt: 1_000, metrics });
+const measured = (value: Json, step: Json = 1, timestamp: Json = 1) => ({ key: "accuracy", value, step, timestamp });
+
+describe("a gate over a metric", () => {
+  test.each<[string, Json | undefined, string, string]>([
+    ["a value that is large enough passes", [measured(0.9)], "pass", "0.9 for r/m@3"],
+    ["a smaller one fails", [measured(0.89)], "fail", "0.89 for r/m@3, below 0.9"],
+    ["the greatest step counts", [measured(0.95, 1, 9), measured(0.5, 2, 1)], "fail", "0.5 for r/m@3, below 0.9"],
+    ["then the newest time", [measured(0.5, 2, 1), measured(0.95, 2, 5)], "pass", "0.95 for r/m@3"],
+    [
+      "two values of the last step answer nothing",
+      [measured(0.95), measured(0.2)],
+      "unanswered",
+      "r/m@3 has several values of accuracy at its last step",
+    ],
+    ["equal ones do", [measured(0.95), measured(0.95)], "pass", "0.95 for r/m@3"],
+    ["an absent metric answers nothing", [], "unanswered", "r/m@3 has no metric accuracy: it has none"],
+    [
+      "the others are named",
+      [{ key: "loss", value: 1, step: 1, timestamp: 1 }],
+      "unanswered",
+      "r/m@3 has no metric accuracy: it has loss",
+    ],
+    ["a text is no number", [measured("0.95")], "unanswered", "the metric accuracy of r/m@3 is not a number"],
+    ["null is no number", [measured(null)], "unanswered", "the metric accuracy of r/m@3 is not a number"],
+    ["NaN is no number", [measured(Number.NaN)], "unanswered", "the metric accuracy of r/m@3 is not a number"],
+    [
+      "infinity is no number",
+      [measured(Number.POSITIVE_INFINITY)],
+      "unanswered",
+      "the metric accuracy of r/m@3 is not a number",
+    ],
+    ["a kind without metrics answers nothing", undefined, "unanswered", "r/m@3 has no metrics"],
+    ["what is no list answers nothing", { accuracy: 1 }, "unanswered", "the metrics of r/m@3 are not a list"],
+  ])("%s", (_, metrics, verdict, summary) => {
+    expect(judgeMetric(accuracy, versionWith(metrics))).toMatchObject({ verdict, summary });
+  });
+
+  test("has an upper bound too", () => {
+    const gate = { ...accuracy, atLeast: null, atMost: 0.1 };
+    expect(judgeMetric(gate, versionWith([measured(0.1)])).verdict).toBe("pass");
+    expect(judgeMetric(gate, versionWith([measured(0.2)]))).toMatchObject({
+      verdict: "fail",
+      score: 0.2,
+      summary: "0.2 for r/m@3, above 0.1",
+    });
+  });
+
+  test("judges the version that was registered last", () => {
+    const [old, young] = [versionWith([]), { ...versionWith([]), name: "q/m@1", registeredAt: 2_000 }];
+    expect(newestVersion([young, old])).toBe(young);
+    expect(newestVersion([old, { ...young, registeredAt: Number.NaN }])).toBe(old);
+    expect(newestVersion([])).toBeNull();
+  });
+});
+
+describe("a gate over a job", () => {
+  const registeredAt = 1_800_000_000_000;
+  const version = { name: "r/m@3", registeredAt, metrics: [] };
+  const run = (after: number, more: object = {}): Json => ({
+    name: `run-${after}`,
+    status: "FINISHED",
+    exitCode: 0,
+    createdAt: registeredAt + after,
+    endTime: registeredAt + after + 10,
+    ...more,
+  });
+  test.each<[string, readonly Json[], string, string]>([
+    ["a run after the registration passes", [run(5)], "pass", "run run-5 since r/m@3: FINISHED, exit code 0"],
+    ["the newest finished one counts", [run(5), run(9, { status: "FAILED", exitCode: 2 })], "fail", "FAILED"],
+    ["one in progress does not", [run(5), run(9, { status: "RUNNING", endTime: null })], "pass", "run-5"],
+    ["an earlier one does not", [run(-5)], "unanswered", "no run of job/c:w/check has begun since r/m@3"],
+    ["nor one of the same moment", [run(0)], "unanswered", "no run of job/c:w/check has begun since r/m@3"],
+    ["none at all answers nothing", [], "unanswered", "no run of job/c:w/check has begun since r/m@3 was registered"],
+    ["one without an end answers nothing", [run(5, { endTime: 0 })], "unanswered", "has not ended"],
+    ["one that ended before it began", [run(5, { endTime: registeredAt })], "unanswered", "before it began"],
+    ["one without a beginning", [run(5, { createdAt: null })], "unanswered", "does not say when it began"],
+    ["an unknown status fails", [run(5, { status: "SUPERSEDED" })], "fail", "SUPERSEDED"],
+    ["an exit code fails", [run(5, { exitCode: 1 })], "fail", "exit code 1"],
+    [
+      "times in seconds are understood",
+      [run(5, { createdAt: registeredAt / 1000 + 60, endTime: registeredAt / 1000 + 70 })],
+      "pass",
+      "run-5",
+    ],
+  ])("%s", (_, rows, verdict, summary) => {
+    const answer = judgeRun("job/c:w/check", version, rows);
+    expect(answer.verdict).toBe(verdict);
+    expect(answer.summary).toContain(summary);
+  });
+
+  test("answers nothing where the registry does not say when the version was registered", () => {
+    const answer = judgeRun("job/c:w/check", { ...version, registeredAt: Number.NaN }, [run(5)]);
+    expect(answer).toMatchObject({ verdict: "unanswered" });
+  });
+});
+
+describe("a gate over a service", () => {
+  const json = "application/json; charset=utf-8";
+  test.each<[string, number, string | null, string | null, string, string]>([
+    ["passes", 200, json, '{"pass":true,"summary":"12 of 12"}', "pass", "12 of 12"],
+    ["fails", 200, json, '{"pass":false,"summary":"3 of 12","score":0.25}', "fail", "3 of 12"],
+    ["with another status answers nothing", 201, json, '{"pass":true,"summary":"x"}', "unanswered", "it answered 201"],
+    ["that redirects is not followed", 302, json, "", "unanswered", "it redirects (302), which is not followed"],
+    ["that answers a page", 200, "text/html", "<p>pass</p>", "unanswered", "its answer is not application/json"],
+    ["without a type", 200, null, '{"pass":true,"summary":"x"}', "unanswered", "its answer is not application/json"],
+    ["that is too long", 200, json, null, "unanswered", "its answer is longer than 64 KiB"],
+    ["that answers no JSON", 200, json, "{", "unanswered", "its answer is not a JSON object"],
+    ["that answers a list", 200, json, "[true]", "unanswered", "its answer is not a JSON object"],
+    ["whose pass is a text", 200, json, '{"pass":"true","summary":"x"}', "unanswered", "no pass that is true or false"],
+    ["without summary", 200, json, '{"pass":true}', "unanswered", "no summary"],
+    ["whose score is a text", 200, json, '{"pass":true,"summary":"x","score":"1"}', "unanswered", "score"],
+    ["with another field", 200, json, '{"pass":true,"summary":"x","ok":false}', "unanswered", "fields other than"],
+  ])("%s", (_, status, contentType, body, verdict, summary) => {
+    const answer = judgeReply({ status, contentType, body });
+    expect(answer.verdict).toBe(verdict);
+    expect(answer.summary).toContain(summary);
+  });
+});
+
+describe("gates", () => {
+  const kindOf = (type: string) => requireKind(kindsByType, type);
+
+  test.each([
+    [null, "model-version/r/m@3", "model-version", true],
+    [null, "chat_prompt/r/p", "chat_prompt", true],
+    [null, "service/c:w/s", "service", false],
+    ["model-version/**", "chat_prompt/r/p", "chat_prompt", false],
+    ["model-version/r/m", "model-version/r/m@3", "model-version", true],
+    ["model-version/r/m@3", "model-version/r/m@4", "model-version", false],
+    ["service/**", "service/c:w/s", "service", false],
+  ])("with match %s concern %s: %s is %s", (match, identity, type, isGated) => {
+    expect(gatesOf([{ ...accuracy, match }], identity, kindOf(type)).length > 0).toBe(isGated);
+  });
+
+  test("are named without what may be secret in an address", () => {
+    expect(gateName({ ...accuracy, atMost: 1 })).toBe("metric accuracy at least 0.9 and at most 1");
+    const url = "https://ada:key@example.com/gate?token=t";
+    expect(gateName({ is: "url", url, secretFile: "/key", match: null })).toBe("url https://example.com/gate");
+  });
+
+  test("are open only with a receipt that passes, of exactly this content and this definition", () => {
+    const gated = { identity: "model-version/r/m", content: "c1", gates: new Map([["g1", accuracy]]) };
+    const receipt: GateReceipt = {
+      ...{ identity: gated.identity, content: "c1", gate: "g1", name: gateName(accuracy), at: "2026-01-01T00:00:00Z" },
+      ...{ verdict: "pass", score: 0.95, summary: "0.95" },
+    };
+    expect(closedGates(gated, [receipt])).toEqual([]);
+    const others: readonly Partial<GateReceipt>[] = [
+      { identity: "model-version/r/other" },
+      { content: "c2" },
+      { gate: "g2" },
+      { verdict: "fail" },
+      { verdict: "unanswered" },
+    ];
+    for (const other of others) expect(closedGates(gated, [{ ...receipt, ...other }])).toHaveLength(1);
+    // The last word counts.
+    expect(closedGates(gated, [receipt, { ...receipt, verdict: "fail", summary: "0.5, below 0.9" }])).toHaveLength(1);
+    expect(closedGatesText(closedGates(gated, []))).toBe("metric accuracy at least 0.9: not asked");
+  });
+});
