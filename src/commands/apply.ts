@@ -57,7 +57,8 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   }
   if (end.what !== "applied") return endWithInvalidSource(end, invocation);
   header.print();
-  await recorder.ended(end);
+  await recorder.ended(end, target.order?.overridden() ?? null);
+  await target.order?.observe({ commit: end.report.revision, applied: end }, terminal);
   // Before the result, which has the warning about a failure.
   await publisher.publish(end);
   return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { type Hold, holdText, isCommitPrefix, UNTIL_COMMIT } from "../core/holds.ts";
+import { type Hold, holdText, isCommitPrefix, isStage, UNTIL_COMMIT } from "../core/holds.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { addHold } from "../daemon/carry-out.ts";
 import { heldContents } from "../engine/load/held-contents.ts";
@@ -14,6 +14,7 @@ import { type InvocationOf, missingFlags } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
+import { onStage, type StageTarget } from "./targets/stage-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
@@ -33,6 +34,10 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   }
   const what = holdable(named);
   const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
+  if (isStage(what)) {
+    await onStage(what, invocation, async (target) => addHoldTo(target, wanted, terminal));
+    return sayHeld(wanted, terminal);
+  }
   await using target = await findTarget(
     { ...invocation, args: [] },
     {
@@ -51,18 +56,27 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
     );
   }
   const entry = await checkHold(wanted, target, terminal);
-  if ((await sendToDaemon({ is: "hold", hold: entry }, target, terminal)) === null)
-    await addHold(entry, target.state, now);
-  await writeResult(terminal, wrappedLines(`held: ${printable(holdText(entry))}\n`, columnsOn(terminal.stdout)));
+  await addHoldTo(target, entry, terminal);
+  return sayHeld(entry, terminal);
+}
+
+// The daemon watches no target with `sync: off`.
+async function addHoldTo(target: StageTarget, hold: Hold, terminal: Terminal): Promise<void> {
+  const sent = target.choice?.sync !== "off" && (await sendToDaemon({ is: "hold", hold }, target, terminal));
+  if (!sent) await addHold(hold, target.state, terminal.clock.now());
+}
+
+async function sayHeld(hold: Hold, terminal: Terminal): Promise<number> {
+  await writeResult(terminal, wrappedLines(`held: ${printable(holdText(hold))}\n`, columnsOn(terminal.stdout)));
   return 0;
 }
 
 /** Checks that a text names a resource or a commit, which can be held. */
 export function holdable(what: string): string {
-  if (isCommitPrefix(what)) return what;
+  if (isCommitPrefix(what) || isStage(what)) return what;
   if (what.includes("/") && kindOf(splitIdentity(what).kind) !== undefined) return what;
-  throw new HoldfastError("invalid", `${what} is neither a resource nor a commit`, {
-    hint: "write an identity such as service/c1:ws1/api, or at least seven characters of a commit's id",
+  throw new HoldfastError("invalid", `${what} is neither a resource nor a commit, and no stage`, {
+    hint: "write an identity such as service/c1:ws1/api, stage/NAME, or at least seven characters of a commit's id",
   });
 }
 
@@ -73,10 +87,11 @@ function requireReason(reason: string | undefined): string {
 
 function endOf(until: string | undefined, { what, now }: { readonly what: string; readonly now: number }): string {
   if (until !== UNTIL_COMMIT) return untilTime(until, now);
-  if (!isCommitPrefix(what)) return until;
-  throw new HoldfastError("invalid", "--until commit is for a resource", {
-    hint: "a newer commit is applied anyway: name a time for this one, such as 4h",
-  });
+  if (!isCommitPrefix(what) && !isStage(what)) return until;
+  const hint = isStage(what)
+    ? "no commit is applied on a stage on hold: name a time, such as 4h"
+    : "a newer commit is applied anyway: name a time for this one, such as 4h";
+  throw new HoldfastError("invalid", "--until commit is for a resource", { hint });
 }
 
 function untilTime(until: string | undefined, now: number): string {

@@ -25,7 +25,7 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
     });
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || isNamed(target));
-  const report = { targets, daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() };
+  const report = { targets, stages: [], daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
   await writeResult(terminal, statusReport(report, shown));
   return targets.some(({ condition }) => condition === "Stalled") ? exitCodes.error : 0;

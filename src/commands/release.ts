@@ -1,18 +1,20 @@
 import { HoldfastError } from "../core/errors.ts";
-import { isCommitPrefix } from "../core/holds.ts";
+import { isCommitPrefix, isStage } from "../core/holds.ts";
 import { endHold } from "../daemon/carry-out.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
 import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
 import { findTarget } from "./targets/find-targets.ts";
-import { columnsOn, writeResult } from "./terminal.ts";
+import { onStage, type StageTarget } from "./targets/stage-targets.ts";
+import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 /** Ends a hold, or allows a commit that no longer declares many of the recorded resources. */
 export async function run(invocation: InvocationOf<typeof release>): Promise<number> {
   const { args, terminal } = invocation;
   const what = holdable(args[0] ?? "");
+  if (isStage(what)) return releaseStage(what, invocation);
   await using target = await findTarget(
     { ...invocation, args: [] },
     {
@@ -21,10 +23,33 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
       usesRecordedTargets: true,
     },
   );
-  const byDaemon = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
-  const wasHeld = byDaemon ?? (await endHold(what, target.state, terminal.clock.now()));
-  if (!wasHeld && !isCommitPrefix(what))
-    throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
+  const wasHeld = await endHoldOf(target, what, terminal);
+  if (!wasHeld && !isCommitPrefix(what)) throw notHeld(what);
+  return sayReleased(what, terminal);
+}
+
+async function releaseStage(what: string, invocation: InvocationOf<typeof release>): Promise<number> {
+  const { terminal } = invocation;
+  let wasHeld = false;
+  await onStage(what, invocation, async (target) => {
+    if (await endHoldOf(target, what, terminal)) wasHeld = true;
+  });
+  if (!wasHeld) throw notHeld(what);
+  return sayReleased(what, terminal);
+}
+
+// The daemon watches no target with `sync: off`.
+async function endHoldOf(target: StageTarget, what: string, terminal: Terminal): Promise<boolean> {
+  const isWatched = target.choice?.sync !== "off";
+  const byDaemon = isWatched ? await sendToDaemon<boolean>({ is: "release", what }, target, terminal) : null;
+  return byDaemon ?? endHold(what, target.state, terminal.clock.now());
+}
+
+function notHeld(what: string): HoldfastError {
+  return new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
+}
+
+async function sayReleased(what: string, terminal: Terminal): Promise<number> {
   await writeResult(terminal, wrappedLines(`released: ${what}\n`, columnsOn(terminal.stdout)));
   return 0;
 }

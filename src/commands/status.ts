@@ -1,14 +1,16 @@
-import { decisionsAt, holdText } from "../core/holds.ts";
+import { decisionsAt, holdOnStage, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
+import { type StageStatus, stageStatuses } from "../core/stages/stage-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
 import { freezeStatus, neverRunStatus, retiredStatus, statusAtRest } from "../daemon/status-after-pass.ts";
+import { progressOf } from "../engine/order/earlier-targets.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import { sayWait } from "./output/log-stream.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
-import { findTargets } from "./targets/find-targets.ts";
+import { type FoundTargets, findTargets } from "./targets/find-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
@@ -24,9 +26,10 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
   const targets = await Promise.all(opened.targets.map((target) => statusOf(target, known, terminal.clock.now())));
+  const stages = await stagesIn(opened, targets, terminal.clock.now());
   const daemon = running === null ? null : { pid: running.pid };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
-  await writeResult(terminal, statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, shown));
+  await writeResult(terminal, statusReport({ targets, stages, daemon, diagnostics: terminal.warnings.all() }, shown));
   return 0;
 }
 
@@ -61,6 +64,22 @@ function whyNotSynced(reply: DaemonReply | null, name: string): readonly string[
   if (found.sync === "Synced") return [];
   const why = found.message ?? found.reason;
   return [`${name} is ${found.sync}${why === null ? "" : `: ${why}`}`];
+}
+
+async function stagesIn(
+  { targets, orders }: FoundTargets,
+  statuses: readonly TargetStatus[],
+  now: number,
+): Promise<readonly StageStatus[]> {
+  const staged = await Promise.all(
+    targets.map(async ({ name, state }) => {
+      const status = statuses.find(({ target }) => target === name) ?? neverRunStatus(name, null);
+      const hold = holdOnStage(decisionsAt(await (await state.target()).decisions(), now));
+      const text = hold === null ? null : `until ${hold.until}: ${hold.reason}`;
+      return [name, { status, progress: await progressOf(state), hold: text }] as const;
+    }),
+  );
+  return stageStatuses(orders.stages, new Map(staged));
 }
 
 async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {

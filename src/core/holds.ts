@@ -5,7 +5,7 @@ export const UNTIL_COMMIT = "commit";
 
 /** A person's decision that a resource is not written, or a commit not applied, until it ends. */
 export type Hold = {
-  /** The identity of a resource, or a prefix of a commit id. */
+  /** The identity of a resource, a prefix of a commit id, or `stage/` and the name of a stage. */
   readonly what: string;
   readonly reason: string;
   /** ISO time at which the hold ends, or `commit`. */
@@ -71,7 +71,21 @@ function holdAfter(hold: Hold, { revision, contents }: HeldContents): readonly H
 
 /** The resources that are on hold, and why. */
 export function heldResources({ holds }: TargetDecisions): ReadonlyMap<Identity, string> {
-  return new Map(holds.flatMap((hold) => (isCommitPrefix(hold.what) ? [] : [[hold.what, holdText(hold)]])));
+  return new Map(holds.flatMap((hold) => (isOfResource(hold) ? [[hold.what, holdText(hold)]] : [])));
+}
+
+function isOfResource({ what }: Hold): boolean {
+  return !isCommitPrefix(what) && !isStage(what);
+}
+
+/** Whether a text names a stage. */
+export function isStage(what: string): boolean {
+  return what.startsWith("stage/");
+}
+
+/** The hold on the stage of a target, which then applies no other commit; null if there is none. */
+export function holdOnStage({ holds }: TargetDecisions): Hold | null {
+  return holds.find(({ what }) => isStage(what)) ?? null;
 }
 
 /** The hold on a commit; null if there is none. */

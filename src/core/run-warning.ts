@@ -14,6 +14,7 @@ export const runWarningCodes = [
   "unverified-plan",
   "targets-kept",
   "frozen",
+  "order-not-met",
 ] as const;
 
 /** Whether a diagnostic is a warning about a run, by its code. */

@@ -1,7 +1,7 @@
 import type { Random } from "../clock/random.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
-import type { PassResult } from "../core/report/events.ts";
+import type { ApplyEvent, PassResult } from "../core/report/events.ts";
 import type { Election, Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { ReadMemory } from "../engine/load/pass-memory.ts";
@@ -227,6 +227,7 @@ function createPass(
     const scope = job?.scope === "all" || isFullPassDue(memory, startedAt, driftIntervalMs) ? "all" : "changes";
     context.onPassBegin({ target: name, scope, cause: job?.cause ?? defaultCause });
     defaultCause = "interval";
+    let applied: ApplyEvent | null = null;
     try {
       if (!isMemoryRead) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
       isMemoryRead = true;
@@ -236,6 +237,7 @@ function createPass(
       const mode = modeOf(scope, stopWaiting);
       const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, { ...context, stopping: signal });
       memory = ended.memory;
+      applied = ended.result.what === "applied" ? ended.result : null;
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
@@ -248,6 +250,9 @@ function createPass(
       }
       onFailure(error);
     }
+    await target.order
+      ?.observe({ commit: memory.lastApplied?.desired.revision ?? null, applied }, { clock, stopping: signal })
+      .catch(onFailure);
     const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;
     const { lastApplied: _, ...kept } = memory;

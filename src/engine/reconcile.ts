@@ -96,6 +96,7 @@ type PassInput = {
 
 async function runPass(found: DesiredRead, { target, mode, memory, ...input }: PassInput): Promise<Ended> {
   const { run, warnings } = collectWarnings(found, target, input.run);
+  if (mode.is === "plan" && memory === null) await warnOfOrder(found, target, run);
   const connection = await target.server.connect(found.rules);
   const read = withSignedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
@@ -131,6 +132,13 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
 function refusalNow({ freezes }: Target, { clock }: Run): WriteRefusal | null {
   const freeze = freezes?.at(clock.now()) ?? null;
   return freeze === null ? null : freezeRefusal(freeze);
+}
+
+// What a branch changes is no commit of the targets before this one yet.
+async function warnOfOrder({ desired }: DesiredRead, { order, source }: Target, run: Run): Promise<void> {
+  if (order === undefined || source.base !== null) return;
+  const warnings = await order.warnings(desired.revision, run);
+  if (warnings.length > 0) run.emit({ what: "warned", warnings });
 }
 
 // Warnings before a write are errors under `--strict`.
@@ -193,6 +201,7 @@ async function readNewest(
     const onConfig: SourceReading["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
     const read = await load(target, run, { ...readingAgain(memory, target), checksBranch, onConfig });
+    if (mode.is === "apply") await target.order?.require(read.desired.revision, run);
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || memory !== null) requireCheckout(read);
     daemon?.onRead(read.event.paths);

@@ -6,12 +6,14 @@ import type { HeldContents } from "../core/holds.ts";
 import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Risk } from "../core/plan/plan.ts";
+import type { ApplyEvent } from "../core/report/events.ts";
 import type { Selection } from "../core/selection/select.ts";
 import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLock, TargetState } from "../state/state.ts";
 import type { TargetGates } from "./gates/gate-access.ts";
+import type { Stoppable } from "./run.ts";
 import type { ServerSession } from "./session.ts";
 
 /** What reading a target's source takes: the source, its state folder and rules, and what other targets declare. */
@@ -37,6 +39,28 @@ export type Target = ReadTarget & {
   readonly freezes?: FreezeSchedule;
   /** The gates of prompts and models; absent if it has none. */
   readonly gates?: TargetGates;
+  /** Its order among other targets; absent for one that follows none and that none follows. */
+  readonly order?: TargetOrder;
+};
+
+/** The order of a target among others. */
+export type TargetOrder = {
+  /** Fails with a `SourceError` unless the target may apply this revision now. */
+  readonly require: (revision: string | null, run: Stoppable) => Promise<void>;
+  /** The order that a person has overridden by flag; null if it was met. */
+  readonly overridden: () => string | null;
+  /** Warns where an apply would be refused. */
+  readonly warnings: (revision: string | null, run: Stoppable) => Promise<readonly Diagnostic[]>;
+  /** Records how far a revision has come after a pass. */
+  readonly observe: (pass: PassOfOrder, run: Stoppable) => Promise<void>;
+};
+
+/** A pass, as far as the order of targets depends on it. */
+export type PassOfOrder = {
+  /** The commit that was applied or planned last; null if there is none. */
+  readonly commit: string | null;
+  /** What an apply did; null if none ended. */
+  readonly applied: ApplyEvent | null;
 };
 
 /** What people have put on hold. */

@@ -30,7 +30,7 @@ export type PullRequestHead = { readonly owner: string; readonly branch: string;
 export type ForgeStatus = {
   readonly commit: string;
   readonly name: string;
-  readonly state: "success" | "failure";
+  readonly state: "success" | "failure" | "pending";
   readonly description: string;
 };
 

@@ -36,7 +36,7 @@ export function githubStatus({ name, state, description }: ForgeStatus): object 
 /** A commit status in the form of GitLab's API. */
 export function gitlabStatus({ name, state, description }: ForgeStatus): object {
   return {
-    state: state === "success" ? "success" : "failed",
+    state: state === "failure" ? "failed" : state,
     name,
     description: description.slice(0, MAX_DESCRIPTION),
   };

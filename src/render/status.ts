@@ -2,6 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { lastAppliedText, placeText } from "../core/report/invalid-text.ts";
 import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { StageStatus, StageTargetStatus } from "../core/stages/stage-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
@@ -10,23 +11,39 @@ import { wrappedLines } from "./wrap.ts";
 /** The status of targets; `daemon` is null when none runs. */
 export type StatusReport = {
   readonly targets: readonly TargetStatus[];
+  readonly stages: readonly StageStatus[];
   readonly daemon: { readonly pid: number } | null;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /** The status of targets, as JSON, or as text that keeps to the width. */
 export function statusReport(
-  { targets, daemon, diagnostics }: StatusReport,
+  { targets, stages, daemon, diagnostics }: StatusReport,
   { format, width }: { readonly format: OutputFormat; readonly width: number },
 ): string {
   return format === "json"
-    ? jsonText({ format_version: FORMAT_VERSION, daemon, targets, diagnostics })
-    : wrappedLines(statusText(targets, daemon), width);
+    ? jsonText({ format_version: FORMAT_VERSION, daemon, targets, stages, diagnostics })
+    : wrappedLines(statusText(targets, daemon) + stagesText(stages), width);
 }
 
 function statusText(targets: readonly TargetStatus[], daemon: { readonly pid: number } | null): string {
   const head = daemon === null ? "No daemon runs; this is what the last run has left.\n" : "";
   return head + targets.map(targetText).join("\n");
+}
+
+// One stage has no order to show, unless a person holds it.
+function stagesText(stages: readonly StageStatus[]): string {
+  if (stages.length < 2 && stages.every(({ state }) => state !== "Held")) return "";
+  const lines = stages.flatMap(({ name, after, state, targets }) => [
+    `${printable(name)}  ${state}${after.length === 0 ? "" : `, after ${printable(after.join(", "))}`}`,
+    ...targets.map((target) => `  ${printable(stageTargetText(target))}`),
+  ]);
+  return `\nStages\n${lines.map((line) => `${line}\n`).join("")}`;
+}
+
+function stageTargetText({ target, state, commit, message }: StageTargetStatus): string {
+  const place = commit === null ? "no commit" : commit.slice(0, 12);
+  return `${target}  ${state} at ${place}${message === null ? "" : `: ${message}`}`;
 }
 
 function targetText(status: TargetStatus): string {

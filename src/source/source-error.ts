@@ -16,7 +16,9 @@ export type SourceReason =
   | "ContentRefused"
   | "FetchFailed"
   | "CheckoutNotReady"
-  | "Held";
+  | "Held"
+  | "Waiting"
+  | "Halted";
 
 const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   Unauthorized: "unauthorized",
@@ -27,6 +29,8 @@ const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   EmptyRepository: "refused",
   CheckoutNotReady: "refused",
   Held: "refused",
+  Waiting: "refused",
+  Halted: "refused",
 };
 
 /** A source has no usable commit now. A daemon keeps its last applied revision and retries. */

@@ -2,6 +2,7 @@ import type { GateReceipt } from "../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PassRecord, ResourceEvent, ResourceState, TargetStatus } from "../core/report/target-status.ts";
+import type { TargetProgress } from "../core/stages/target-progress.ts";
 import type { ResourcesSeen } from "./resource-events.ts";
 
 /** The number of records of passes that are kept, and for how long, in milliseconds. */
@@ -67,6 +68,10 @@ export type TargetStore = {
   readonly gateReceipts: (identity: Identity) => Promise<readonly GateReceipt[]>;
   /** Stores receipts of gates; one about the same content and gate is replaced. */
   readonly keepGateReceipts: (receipts: readonly GateReceipt[]) => Promise<void>;
+  /** How far commits have come on the target, which decides when they reach others. */
+  readonly progress: () => Promise<TargetProgress>;
+  /** Changes the progress in one transaction; returns it as it is now. */
+  readonly advance: (change: (before: TargetProgress) => TargetProgress) => Promise<TargetProgress>;
   /** The pass that ran at a time in epoch milliseconds; null if there is no record of it. */
   readonly passAt: (at: number) => Promise<PassRecord | null>;
   /** The records of passes, newest first. */

@@ -88,6 +88,8 @@ const whatElse: readonly (Omit<Case, "verdict"> & { readonly verdict: PassVerdic
   { is: "fails", reports: [new Error("unreachable")], verdict: "failed" },
   { is: "keeps the last applied commit", reports: [kept("SourceRefused")], verdict: "failed" },
   { is: "keeps it for a hold", reports: [kept("Held")], verdict: "held" },
+  { is: "keeps it while the newest one waits for other targets", reports: [kept("Waiting")], verdict: "held" },
+  { is: "keeps it because another target has failed", reports: [kept("Halted")], verdict: "failed" },
   { is: "stands by", reports: [{ what: "standing-by", message: "another" }], verdict: "superseded" },
 ];
 

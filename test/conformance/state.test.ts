@@ -5,6 +5,7 @@ import type { GateReceipt } from "../../src/core/gates/content-gate.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { ReceiptContent } from "../../src/core/recorded.ts";
 import type { PassRecord, ResourceState, ResourceStatus } from "../../src/core/report/target-status.ts";
+import { NO_PROGRESS, withBegun } from "../../src/core/stages/target-progress.ts";
 import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { isPrintable } from "../../src/model/unprintable.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
@@ -420,6 +421,20 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     await (await open()).keepGateReceipts(many);
     expect(await (await open()).gateReceipts("chat_prompt/r/p4")).toEqual([]);
     expect(await (await open()).gateReceipts("chat_prompt/r/p5")).toHaveLength(1);
+  });
+
+  test("has how far commits have come, which each process changes in one transaction", async () => {
+    const open = await targets();
+    expect(await (await open()).progress()).toEqual(NO_PROGRESS);
+    const advanced = await (await open()).advance((before) => withBegun(before, "c1"));
+    expect(advanced).toEqual({ commits: [], begun: "c1" });
+    await (await open()).keep({ status: newStatus("prod", null) });
+    expect(await (await open()).progress()).toEqual(advanced);
+    const refused = (await open()).advance(() => {
+      throw new Error("refused");
+    });
+    await expect(refused).rejects.toThrow("refused");
+    expect(await (await open()).progress()).toEqual(advanced);
   });
 
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {

@@ -6,6 +6,7 @@ import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded } from "../../src/core/recorded.ts";
 import type { PassRecord, ResourceEvent, TargetStatus } from "../../src/core/report/target-status.ts";
 import { noFacts, type ServerFactChanges } from "../../src/core/server-facts.ts";
+import { NO_PROGRESS } from "../../src/core/stages/target-progress.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
@@ -73,6 +74,7 @@ function memoryTargetStore(): TargetStore {
   const unsettled = new Map<Identity, ResourceEvent>();
   let memory = NO_MEMORY;
   const gateReceipts = new Map<string, GateReceipt>();
+  let progress = NO_PROGRESS;
   let count = 0;
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
@@ -113,6 +115,11 @@ function memoryTargetStore(): TargetStore {
           .toSorted()
           .at(-KEPT_GATE_RECEIPTS) ?? "";
       for (const [key, { at }] of gateReceipts) if (at < oldest) gateReceipts.delete(key);
+    },
+    progress: async () => structuredClone(progress),
+    advance: async (change) => {
+      progress = structuredClone(change(structuredClone(progress)));
+      return structuredClone(progress);
     },
     passAt: async (at) => {
       const found = passes.findLast(

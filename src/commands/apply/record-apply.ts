@@ -18,7 +18,8 @@ import type { Terminal } from "../terminal.ts";
 export type ApplyRecorder = {
   /** The writes begin: until the end is recorded, the status says that an apply is under way. */
   readonly begun: () => void;
-  readonly ended: (end: ApplyEvent) => Promise<void>;
+  /** `overridden`: the order of targets that a person has overridden; null if it was met. */
+  readonly ended: (end: ApplyEvent, overridden: string | null) => Promise<void>;
 };
 
 /** Creates the recorder of one apply. */
@@ -36,7 +37,7 @@ export async function createApplyRecorder(
       begun = withHistory(state, (store) => store.keep({ status: applyingStatus(before, startedAt) }));
       begun.catch(() => undefined);
     },
-    ended: async (end) => {
+    ended: async (end, overridden) => {
       await begun;
       const watch = createPassWatch();
       watch.observer.emit(end);
@@ -45,7 +46,8 @@ export async function createApplyRecorder(
       const { lastPass } = status;
       // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
       const isWhole = isEverything(rules({}).selection);
-      const record = lastPass && forcedRecord(isWhole ? lastPass : ofPart(lastPass), end);
+      const ofAll = lastPass && overridden !== null ? withOverridden(lastPass, overridden) : lastPass;
+      const record = ofAll && forcedRecord(isWhole ? ofAll : ofPart(ofAll), end);
       const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
       const found = resourcesSeen(pass.seen, pass.times.endedAt);
       const resources = found && { ...found, isWhole: found.isWhole && isWhole };
@@ -57,9 +59,18 @@ export async function createApplyRecorder(
   };
 }
 
+function withOverridden(record: PassRecord, overridden: string): PassRecord {
+  const message = `--allow-order: ${overridden}`;
+  return { ...record, reason: record.reason ?? "OrderAllowed", message: joined(record.message, message) };
+}
+
 // Why a part is incomplete says more than that it is a part.
 function ofPart(record: PassRecord): PassRecord {
   const message = "a part was selected";
   if (record.reason === null) return { ...record, reason: "Selected", message };
-  return { ...record, message: [record.message, message].filter((text) => text !== null).join("; ") };
+  return { ...record, message: joined(record.message, message) };
+}
+
+function joined(message: string | null, more: string): string {
+  return message === null ? more : `${message}; ${more}`;
 }

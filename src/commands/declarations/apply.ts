@@ -23,6 +23,7 @@ export const apply = declareCommand({
     "allowAdopt",
     "allowPrivilege",
     "allowWindow",
+    "allowOrder",
     "sink",
     "leaseScope",
     "ref",

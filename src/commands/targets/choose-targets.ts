@@ -7,6 +7,8 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { ContentGate } from "../../core/gates/content-gate.ts";
 import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
 import { isUnder } from "../../core/selection/select.ts";
+import type { OrderRule } from "../../core/stages/decide-order.ts";
+import { type OrderedTarget, orderFault } from "../../core/stages/stages.ts";
 import { durationMs } from "../../schema/duration.ts";
 import { cronFields } from "../../schema/schedule.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
@@ -53,10 +55,21 @@ export type TargetChoice = {
   readonly windows: readonly FreezeWindow[];
   /** What must be shown of prompts and models before they are written. */
   readonly gates: readonly ContentGate[];
+  readonly order: OrderChoice;
   /** Where the ref of the last applied commit is pushed; null if it is not published. */
   readonly publish: RemoteAccess | null;
   /** Whether its pattern no longer stands for it, so that it has no pass and its state is kept. */
   readonly isRetired: boolean;
+};
+
+/** The place of a target in the order of all. */
+export type OrderChoice = OrderRule & {
+  /** Patterns for the names of the targets before it; empty if it follows none. */
+  readonly after: readonly string[];
+  /** The name that the configuration gives its stage; null if it gives none. */
+  readonly stage: string | null;
+  /** How many targets of its stage may apply a new commit at once; null for all. */
+  readonly maxUpdate: number | null;
 };
 
 /** What the targets of a configuration are chosen from. */
@@ -100,6 +113,7 @@ export function chooseTarget(
     confirm: confirm ?? false,
     windows: (entry.windows ?? []).map(freezeWindow),
     gates: gatesIn(entry, file),
+    order: orderChoice(entry),
     publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
     isRetired: false,
   };
@@ -200,6 +214,27 @@ function freezeWindow({ deny, allow, duration, timeZone, reason }: WindowEntry):
   const cron = cronFields(deny ?? allow ?? "") ?? "";
   const effect = deny ? "deny" : "allow";
   return { effect, cron, durationMs: durationMs(duration), timeZone, reason: reason ?? null };
+}
+
+function orderChoice({ after, when, soak, maxUpdate, stage }: TargetEntry): OrderChoice {
+  return {
+    after: after ?? [],
+    when: when ?? "healthy",
+    soakMs: soak ? durationMs(soak) : 0,
+    stage: stage ?? null,
+    maxUpdate: maxUpdate ?? null,
+  };
+}
+
+/** The targets as their configuration orders them. */
+export function orderedTargets(choices: readonly TargetChoice[]): readonly OrderedTarget[] {
+  return choices.map(({ name, order: { after, stage } }) => ({ name, after, stage }));
+}
+
+/** Refuses an order of targets that cannot be met. */
+export function requireOrder(choices: readonly TargetChoice[], { entries }: ChosenSources): void {
+  const fault = orderFault(orderedTargets(choices), { mayMatchNone: entries.some(({ each }) => each) });
+  if (fault !== null) throw refused(fault.why, fault.hint);
 }
 
 // The fetch credentials of the source are never used here, because they need no write access.

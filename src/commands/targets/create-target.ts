@@ -6,7 +6,8 @@ import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { freezeSchedule } from "../../core/guards/freeze-windows.ts";
-import { decisionsAt, type Hold, holdOn, isReleased } from "../../core/holds.ts";
+import { decisionsAt, holdOn, isReleased } from "../../core/holds.ts";
+import type { CommitOrder } from "../../engine/order/target-order.ts";
 import type { Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
@@ -14,7 +15,6 @@ import type { CommitSource } from "../../source/read-source.ts";
 import type { Base, SourceConfig } from "../../source/read-source-config.ts";
 import { createRemote, type Remote } from "../../source/remote/remote.ts";
 import { type RemoteWithBackoff, withBackoff } from "../../source/remote/with-backoff.ts";
-import { SourceError } from "../../source/source-error.ts";
 import { NO_FOLDERS } from "../../source/source-root.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
@@ -23,8 +23,10 @@ import type { ServerUse } from "../connection/open-connection.ts";
 import { tell, withTarget } from "../output/log-stream.ts";
 import { printedOn, sentence, type Terminal } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
+import { chooseCommit, heldCommit, isWatching, orderIn } from "./commit-choice.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { invocationFor, limitOf, operatorKeysOf } from "./server-of-target.ts";
+import type { StageOrders } from "./stage-orders.ts";
 import { targetGates } from "./target-gates.ts";
 import { holdsIn, targetState } from "./target-state.ts";
 
@@ -74,6 +76,8 @@ export type SharedByTargets = {
   /** The database that has the states of the targets; null where each is in a folder. */
   readonly database: Secret | null;
   readonly embedded: ServerUse["embedded"];
+  /** The order of the targets; null for targets that are only read for the order of others. */
+  readonly orders: StageOrders | null;
   /** The open remotes, by the name of their source. */
   readonly remotes: Map<string, RemoteWithBackoff>;
   /** The limits of the control planes that have an entry of `servers`, by its name. */
@@ -92,8 +96,10 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const place = { folder, target: choice?.name ?? null, database: shared.database };
   const state = resources.use(targetState(place, invocation));
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
+  const order = choice === null ? null : orderIn(choice, state, shared);
   const isRemote = remote !== null && choice !== null;
-  const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal }) : null;
+  const chooser = isWatching(choice, use) ? order : null;
+  const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal, chooser }) : null;
   const commits = newest?.commits ?? null;
   const server = connectOnDemand(invocation, state, {
     ...use,
@@ -129,6 +135,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     holds: holdsIn(state, terminal.clock.now),
     ...(choice === null || choice.windows.length === 0 ? {} : { freezes: freezeSchedule(choice.windows) }),
     ...(choice === null || choice.gates.length === 0 ? {} : { gates: targetGates(choice, state, shared) }),
+    ...(order === null ? {} : { order }),
     rules: withDecisions(
       rulesOf(invocation, {
         root: remote === null ? root : null,
@@ -188,6 +195,8 @@ type Following = {
   readonly target: string;
   readonly state: TargetState;
   readonly terminal: Terminal;
+  /** Chooses the commit of a daemon; null where the newest is read. */
+  readonly chooser: CommitOrder | null;
 };
 
 type NewestCommit = {
@@ -196,7 +205,7 @@ type NewestCommit = {
   readonly isReleased: () => boolean;
 };
 
-function newestOf(remote: RemoteWithBackoff, { target, state, terminal }: Following): NewestCommit {
+function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser }: Following): NewestCommit {
   const { signal, clock } = terminal;
   let newest: string | null = null;
   let isNewestReleased = false;
@@ -204,11 +213,17 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal }: Follow
     repository: remote.repository,
     resolve: async (stop) => {
       newest = (await remote.fetch(stop)).commit;
-      const decided = decisionsAt(await (await state.target()).decisions(), clock.now());
-      isNewestReleased = isReleased(decided, newest);
+      const store = await state.target();
+      const decided = decisionsAt(await store.decisions(), clock.now());
       const hold = holdOn(decided, newest);
       if (hold !== null) throw heldCommit(remote.name, newest, hold);
-      return newest;
+      const { appliedCommit } = await store.memory();
+      const isOpen = chooser !== null && newest !== appliedCommit;
+      const chosen = isOpen
+        ? await chooseCommit(chooser, remote, { appliedCommit, newest, terminal, ...stop })
+        : newest;
+      isNewestReleased = isReleased(decided, chosen);
+      return chosen;
     },
     newest: () => newest,
     keep: (commit) => remote.keep(target, commit, { signal }),
@@ -222,16 +237,6 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal }: Follow
     retryNow: remote.retryNow,
   };
   return { commits, isReleased: () => isNewestReleased };
-}
-
-function heldCommit(source: string, commit: string, hold: Hold): SourceError {
-  return new SourceError(
-    "Held",
-    `source ${source}: commit ${commit.slice(0, 12)} is held until ${hold.until}: ${hold.reason}`,
-    {
-      hint: `holdfast release ${hold.what} ends that; a newer commit is applied`,
-    },
-  );
 }
 
 /** The remote of a source, opened once. */

@@ -21,7 +21,14 @@ import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
-import { type ChosenSources, chooseSources, chooseTarget, sourceOf, type TargetChoice } from "./choose-targets.ts";
+import {
+  type ChosenSources,
+  chooseSources,
+  chooseTarget,
+  requireOrder,
+  sourceOf,
+  type TargetChoice,
+} from "./choose-targets.ts";
 import { createClaims } from "./claims.ts";
 import { requireKnownOrigins } from "./configured-gates.ts";
 import {
@@ -35,10 +42,12 @@ import {
 import { isPattern, type TargetEntry } from "./expand-pattern.ts";
 import { type Expanded, expandTargets } from "./expand-targets.ts";
 import { patternKey, readExpansion, writeExpansion } from "./expansion-record.ts";
+import { type StageOrders, stageOrders } from "./stage-orders.ts";
 
 /** The targets of a command. */
 export type FoundTargets = AsyncDisposable & {
   readonly targets: readonly CommandTarget[];
+  readonly orders: StageOrders;
   /** The folder that contains the state folders of the targets. */
   readonly stateFolder: string;
   /** The database that has the states of the targets; null where each is in a folder. */
@@ -134,17 +143,34 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     resources,
     remotes: invocation.shared?.remotes ?? new Map<string, RemoteWithBackoff>(),
     limits: new Map(),
+    orders: null,
   };
+  const dispose = () => resources.disposeAsync();
+  const opened = { operator, stateFolder, database, [Symbol.asyncDispose]: dispose };
   if (chosen.entries.length === 0) {
-    const targets = [createTarget(null, shared)];
-    return { targets, operator, stateFolder, database, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+    const orders = stageOrders([], () => createTarget(null, shared), terminal);
+    return { ...opened, targets: [createTarget(null, shared)], orders };
   }
   const expanded = await expandedOf(chosen, shared);
   const choices = choicesOf(expanded, chosen, shared);
   const selected = namedIn(choices, flags.target);
   requireKnownOrigins(choices);
-  const targets = createTargets(choices, { ...shared, choices }).filter(isOneOf(selected));
-  return { targets, operator, stateFolder, database, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const reading = { ...shared, invocation: withoutSelection(invocation), use: readingUse(use) };
+  const active = choices.filter(({ isRetired }) => !isRetired);
+  requireOrder(active, chosen);
+  const orders = stageOrders(active, (choice) => createTarget(choice, { ...reading, choices }), terminal);
+  const targets = createTargets(choices, { ...shared, orders, choices }).filter(isOneOf(selected));
+  return { ...opened, targets, orders };
+}
+
+// The other targets are read as a whole, whatever a command selects of its own.
+function withoutSelection({ flags, ...invocation }: Invocation): Invocation {
+  const { only: _, kind: __, exclude: ___, base: ____, applied: _____, ...others } = flags;
+  return { ...invocation, args: [], flags: others };
+}
+
+function readingUse(use: TargetUse): TargetUse {
+  return { ...use, reading: true, unattended: true };
 }
 
 // With a database, the folder has the caches, the repositories and the socket of this machine.

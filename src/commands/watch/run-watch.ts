@@ -16,6 +16,7 @@ import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
+import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
 import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
 import type { WatchServer } from "./http-server.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
@@ -39,10 +40,8 @@ export type WatchContext = {
   readonly notifier: WatchNotifier;
 };
 
-const INTERVAL_S = 60;
-
 function secondsBetween({ choice }: CommandTarget, { flags }: Invocation): number {
-  return flags.interval ?? choice?.interval ?? INTERVAL_S;
+  return flags.interval ?? choice?.interval ?? DEFAULT_INTERVAL_S;
 }
 
 function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarget {
@@ -97,6 +96,9 @@ export async function openWatch(context: WatchContext, operatorFile: OperatorFil
       terminal,
     ),
   );
+  opened.orders.follow((names) => {
+    for (const view of daemon.targets) if (names.includes(view.name)) view.fireForChanges("retry");
+  });
   const owned = resources.move();
   return {
     opened,

@@ -436,6 +436,26 @@ job?: (string | null)
 from?: (string | null)
 }[] | null)
 /**
+ * Patterns for the names of the targets that a commit must have passed before this one applies it, with `*` for any characters; the targets with one `after` are a stage
+ */
+after?: (string[] | null)
+/**
+ * When a commit has passed a target of `after`, or a place of `maxUpdate` is free again: once it is applied (`synced`), or once its rollouts have succeeded too (`healthy`, without this key)
+ */
+when?: (("synced" | "healthy") | null)
+/**
+ * For how long a commit must have been seen to be healthy on the targets of `after`, without interruption
+ */
+soak?: (string | null)
+/**
+ * How many targets of its stage may apply a new commit at once; one that fails takes its place until it heals. All without this key
+ */
+maxUpdate?: (number | null)
+/**
+ * Name of its stage; without this key `first`, or `after-` and the patterns of `after`, joined with `-`
+ */
+stage?: (string | null)
+/**
  * Whether refs/holdfast/NAME of the repository follows the commit that was applied last, so that a CI job without a state folder can tell what was; off without this key
  */
 publishRef?: (boolean | null)

@@ -50,7 +50,7 @@ type Planned = {
   readonly invalid?: readonly Outcome[];
 };
 
-/** What a pass means for its target; `held`: a person's hold or a freeze is the only reason why it did not succeed. */
+/** What a pass means for its target; `held`: a person's hold, a freeze or the order of targets is the only reason why it did not succeed. */
 export type PassVerdict = "succeeded" | "held" | "failed" | "superseded";
 
 /** The result of a pass, and why it did not succeed, most important first. */
@@ -98,9 +98,12 @@ function verdictOf(result: PassResultName, reasons: readonly PassReason[]): Pass
     case "failed":
     case "refused":
     case "kept":
-      return reasons.every(({ reason }) => reason === "Held" || reason === "Frozen") ? "held" : "failed";
+      return reasons.every(({ reason }) => HOLDING.includes(reason)) ? "held" : "failed";
   }
 }
+
+// `Waiting`: the commit has not passed the targets before this one yet.
+const HOLDING: readonly string[] = ["Held", "Frozen", "Waiting"];
 
 const SOURCE_REFUSED: PassReason = { reason: "SourceRefused", message: "the source has errors" };
 const NOTHING_REPORTED: PassReason = { reason: "Failed", message: "the pass ended without a report" };

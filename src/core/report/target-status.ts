@@ -34,8 +34,8 @@ export type TargetStatus = {
   readonly source: string | null;
   readonly sync: "Synced" | "OutOfSync" | "Unknown";
   /**
-   * `Held`: a person's hold or a freeze is the only reason why it is not `Ready`. `Retired`: its pattern no longer stands for it, and its
-   * state is kept.
+   * `Held`: a person's hold, a freeze or the order of targets is the only reason why it is not `Ready`. `Retired`: its pattern
+   * no longer stands for it, and its state is kept.
    */
   readonly condition: "Ready" | "Reconciling" | "Held" | "Stalled" | "Retired";
   readonly reason: string | null;

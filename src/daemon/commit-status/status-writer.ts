@@ -37,14 +37,23 @@ export function createStatusWriter(
   };
 }
 
-/** The status of the commit that a pass applied; null if it applied none. */
-export function commitStatusOf(
-  { seen: { applied }, conclusion: { left } }: EndedPass,
-  target: string,
-): ForgeStatus | null {
+/** The status of the commit that a pass applied, or that waits for other targets; null if there is none. */
+export function commitStatusOf(pass: EndedPass, target: string): ForgeStatus | null {
+  const waiting = waitingStatusOf(pass, target);
+  if (waiting !== null) return waiting;
+  const { applied } = pass.seen;
+  const { left } = pass.conclusion;
   const commit = applied?.report.revision ?? null;
   if (applied === null || commit === null || left === null) return null;
   const { summary } = applied.report;
   const description = reasonsText(left) ?? joinCounts(Object.entries(summary).map(([name, number]) => [number, name]));
   return { commit, name: `holdfast/${target}`, state: left.length === 0 ? "success" : "failure", description };
+}
+
+function waitingStatusOf({ conclusion: { reasons }, times }: EndedPass, target: string): ForgeStatus | null {
+  const [first] = reasons;
+  if (times.wanted === null || first === undefined) return null;
+  const state = first.reason === "Halted" ? "failure" : first.reason === "Waiting" ? "pending" : null;
+  if (state === null) return null;
+  return { commit: times.wanted, name: `holdfast/${target}`, state, description: first.message };
 }

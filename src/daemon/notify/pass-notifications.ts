@@ -81,7 +81,9 @@ export function passNotifications(target: string, send: (notification: Notificat
 
 function stalledText({ result, reasons }: PassConclusion): string {
   const text = textOf(reasons);
-  return (result === "kept" ? `the source is refused: ${text}` : text).slice(0, MAX_SUMMARY);
+  // A halted target waits for others, and its source has no fault.
+  const isRefused = result === "kept" && reasons.every(({ reason }) => reason !== "Halted");
+  return (isRefused ? `the source is refused: ${text}` : text).slice(0, MAX_SUMMARY);
 }
 
 function textOf(reasons: PassConclusion["reasons"]): string {

@@ -61,8 +61,8 @@ export type Remote = {
   readonly repository: Repository;
   /** Fetches the current commit of the ref; concurrent calls share one fetch. Fails with a `SourceError`. */
   readonly fetch: (stop: Stop) => Promise<Fetched>;
-  /** The commits after `after` up to and including `upTo`, oldest first; at most the newest 10,000. */
-  readonly between: (after: string, upTo: string, stop: Stop) => Promise<readonly string[]>;
+  /** The commits after `after`, or from the first one, up to and including `upTo`, oldest first; at most the newest 10,000. */
+  readonly between: (after: string | null, upTo: string, stop: Stop) => Promise<readonly string[]>;
   /** Stores a commit under a ref of ours, so that git keeps its objects. */
   readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
   /** The commit that `keep` stored under this name; null if there is none. */
@@ -113,7 +113,7 @@ export function createRemote(options: RemoteOptions): Remote {
     ref,
     repository: { top: null, gitFolder: folder, commonFolder: folder },
     between: async (after, upTo, { signal }) => {
-      const args = ["rev-list", "--first-parent", "--max-count=10000", `${after}..${upTo}`];
+      const args = ["rev-list", "--first-parent", "--max-count=10000", after === null ? upTo : `${after}..${upTo}`];
       const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), signal });
       return code === 0 ? stdout.split("\n").filter(Boolean).toReversed() : [];
     },

@@ -57,6 +57,8 @@ export type StateTables = {
   memory: { one: number; memory: string };
   /** The receipts of gates as JSON: one for each resource, content and gate. */
   gate_receipt: { identity: string; content: string; gate: string; at: string; receipt: string };
+  /** One row: how far commits have come on the target, as JSON. */
+  progress: { one: number; progress: string };
   /** One row: the id in the name under which leases are taken. */
   holder: { one: number; id: string };
 };
@@ -81,6 +83,9 @@ export function stateMigrations(folder: string | null = null): Migrations {
 export const sharedMigrations: Migrations = {
   "009-pass-memory": { up: keepMemory },
   "010-gate-receipts": { up: keepGateReceipts },
+  "011-progress": {
+    up: (db) => createTable(db, "progress", { columns: { one: "integer", progress: "text" }, key: ["one"] }),
+  },
 };
 
 async function keepGateReceipts(db: Kysely<unknown>): Promise<void> {

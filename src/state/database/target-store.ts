@@ -3,6 +3,7 @@ import type { GateReceipt } from "../../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
+import { NO_PROGRESS, type TargetProgress } from "../../core/stages/target-progress.ts";
 import { chunks } from "../../store/prepared-query.ts";
 import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
 import {
@@ -69,6 +70,17 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
     keepGateReceipts: async (receipts) => {
       if (receipts.length > 0) await (await writable()).write((database) => storeGateReceipts(database, receipts));
     },
+    progress: async () => {
+      const database = await read();
+      return database === null ? NO_PROGRESS : progressIn(database);
+    },
+    advance: async (change) =>
+      (await writable()).write(async (database) => {
+        const before = await progressIn(database);
+        const after = change(before);
+        if (JSON.stringify(after) !== JSON.stringify(before)) await storeProgress(database, after);
+        return after;
+      }),
     passAt: async (at) => {
       const time = new Date(at).toISOString();
       // Commits that a pass superseded have its times, and come before it.
@@ -171,6 +183,20 @@ async function storeGateReceipts(database: Kysely<StateTables>, receipts: readon
     .limit(1)
     .executeTakeFirst();
   if (oldest !== undefined) await database.deleteFrom("gate_receipt").where("at", "<", oldest.at).execute();
+}
+
+async function progressIn(database: Kysely<StateTables>): Promise<TargetProgress> {
+  const row = await database.selectFrom("progress").select("progress").executeTakeFirst();
+  return row === undefined ? NO_PROGRESS : JSON.parse(row.progress);
+}
+
+async function storeProgress(database: Kysely<StateTables>, kept: TargetProgress): Promise<void> {
+  const progress = JSON.stringify(kept);
+  await database
+    .insertInto("progress")
+    .values({ one: 1, progress })
+    .onConflict((conflict) => conflict.column("one").doUpdateSet({ progress }))
+    .execute();
 }
 
 async function decisionsIn(database: Kysely<StateTables>): Promise<TargetDecisions> {

@@ -44,9 +44,9 @@ test("content that is uncommitted has no revision, also when the pass before it 
   const edited = statusAfter(clean, applied(null));
   expect([edited.lastPass?.commit, edited.wantedRevision, edited.appliedRevision]).toEqual([null, null, "c0ffee"]);
   expect(edited.sync).toBe("Synced");
-  expect(statusReport({ targets: [edited], daemon: null, diagnostics: [] }, { format: "text", width: 80 })).toMatch(
-    /wanted +uncommitted\n +applied +c0ffee\n/,
-  );
+  expect(
+    statusReport({ targets: [edited], stages: [], daemon: null, diagnostics: [] }, { format: "text", width: 80 }),
+  ).toMatch(/wanted +uncommitted\n +applied +c0ffee\n/);
   const passes = [clean, edited].flatMap(({ lastPass }) => lastPass ?? []);
   expect(historyText([{ target: "default", passes }])).toMatch(/ c0ffee +applied: .*\n.* uncommitted +applied: /);
 });

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/clock/system.ts";
 import type { ApplyEvent } from "../../../../src/core/report/events.ts";
 import type { OutcomeResult } from "../../../../src/core/report/report.ts";
-import { createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
+import { commitStatusOf, createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
+import { createPassWatch } from "../../../../src/daemon/pass-watch.ts";
 import { statusPlace } from "../../../../src/forge/status-request.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -61,6 +62,19 @@ test("GitHub is told of a commit once, and again when it ends otherwise", async 
     ],
   ]);
   expect(received[0]?.headers).toMatchObject({ authorization: "Bearer status-token" });
+});
+
+test("a commit that waits for other targets is pending, and one that they halt has failed", () => {
+  const ended = (reason: string) => {
+    const watch = createPassWatch();
+    watch.observer.emit({ what: "kept", revision: "c0ffee", reason, message: "staging", hint: null, diagnostics: [] });
+    const pass = watch.end({ startedAt: 0, endedAt: 1, nextAt: null, wanted: "decade" });
+    return commitStatusOf(pass, "prod");
+  };
+  const status = { commit: "decade", name: "holdfast/prod", description: "staging" };
+  expect(ended("Waiting")).toEqual({ ...status, state: "pending" });
+  expect(ended("Halted")).toEqual({ ...status, state: "failure" });
+  expect(ended("Held")).toBeNull();
 });
 
 test("GitLab is told in its own form, and asked again when it answers 503", async () => {

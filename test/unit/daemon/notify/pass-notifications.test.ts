@@ -100,6 +100,14 @@ test("a hold is told with the commit that waits for it, and is neither trouble n
   expect(told).toMatchObject([{ event: "held", summary: "commit bbbbbbb is held until 16:00: waits" }]);
 });
 
+test("that other targets halt a target is told once, and is no fault of its source", () => {
+  const { pass, told } = observed();
+  const halted = { ...kept, reason: "Halted", message: "target prod is halted: staging: commit bbbbbbb failed there" };
+  pass(halted);
+  pass(halted);
+  expect(told).toMatchObject([{ event: "stalled", summary: halted.message }]);
+});
+
 test("drift and what needs adoption are told by name, once for as long as they last", () => {
   const { emit, events, told } = observed();
   const drifted = { identity: "team/ml", action: "update", changes: [{ path: "/members", cause: "drift" }], risks: [] };

@@ -1,0 +1,39 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { closestName } from "../../schema/closest-name.ts";
+import type { Invocation } from "../command.ts";
+import type { CommandTarget } from "./create-target.ts";
+import { findTargets } from "./find-targets.ts";
+
+/** A target of a stage, with the state folder of all. */
+export type StageTarget = CommandTarget & { readonly stateFolder: string };
+
+/** Does something with each target of the stage that `stage/NAME` names, as the operator's configuration has them. */
+export async function onStage(
+  what: string,
+  invocation: Invocation,
+  work: (target: StageTarget) => Promise<void>,
+): Promise<void> {
+  const name = what.slice("stage/".length);
+  if (invocation.flags.target !== undefined) {
+    throw new HoldfastError("invalid", "--target chooses one target, and a stage is held as a whole", {
+      hint: "leave it out",
+    });
+  }
+  await using opened = await findTargets(
+    { ...invocation, args: [] },
+    { reading: true, unattended: true, usesRecordedTargets: true },
+  );
+  const { targets, orders, stateFolder } = opened;
+  const stage = orders.stages.find((one) => one.name === name);
+  if (stage === undefined) throw noStage(name, orders.stages);
+  for (const target of targets) if (stage.targets.includes(target.name)) await work({ ...target, stateFolder });
+}
+
+function noStage(name: string, stages: readonly { readonly name: string }[]): HoldfastError {
+  const names = stages.map((one) => one.name);
+  const near = closestName(name, names);
+  const hint = names.length === 0 ? "targets are declared in the operator's configuration (--config)" : null;
+  return new HoldfastError("invalid", `there is no stage ${name}`, {
+    hint: hint ?? (near === undefined ? `there are: ${names.join(", ")}` : `did you mean ${near}?`),
+  });
+}

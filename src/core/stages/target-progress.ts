@@ -1,0 +1,64 @@
+// src/core/stages: the order in which commits reach targets. See docs/pod.md#order-between-targets.
+
+/** How far a commit has come on a target, as the target itself has recorded it. */
+export type CommitProgress = {
+  readonly commit: string;
+  /** Whether all of it is recorded and in live. */
+  readonly isApplied: boolean;
+  /** Why the pass over it failed; null if it did not. */
+  readonly failure: string | null;
+  /** Of its rollouts; `failed` also for one that has not ended in time. */
+  readonly health: "healthy" | "progressing" | "failed" | "unknown";
+  /** What is not applied, or not healthy; null if nothing is. */
+  readonly why: string | null;
+  /** A digest of what runs there: of our receipts and the live versions; null where it could not be read. */
+  readonly content: string | null;
+  /** For how long it was observed to be healthy without interruption. */
+  readonly healthyMs: number;
+};
+
+/** The commits of a target, the one that runs there last, and which one it has begun to apply. */
+export type TargetProgress = {
+  readonly commits: readonly CommitProgress[];
+  /** The commit that takes one of the places of `maxUpdate`; null if none does. */
+  readonly begun: string | null;
+};
+
+/** The progress of a target that has recorded none. */
+export const NO_PROGRESS: TargetProgress = { commits: [], begun: null };
+
+/** What was seen of a commit in live. */
+export type CommitObservation = Omit<CommitProgress, "healthyMs"> & {
+  /** The time since the observation before it, if that one found the target healthy and this process made it; else 0. */
+  readonly observedMs: number;
+};
+
+const MAX_COMMITS = 50;
+
+/** The progress of a target after an observation of the commit that runs there. */
+export function progressAfter({ commits, begun }: TargetProgress, observation: CommitObservation): TargetProgress {
+  const { observedMs: _, ...seen } = observation;
+  const before = commits.at(-1);
+  const others = commits.filter(({ commit }) => commit !== seen.commit);
+  // What could not be read is compared with what was read before it.
+  const content = seen.health === "unknown" && before?.commit === seen.commit ? before.content : seen.content;
+  const next = { ...seen, content, healthyMs: healthyMsAfter(before, observation) };
+  return { commits: [...others, next].slice(-MAX_COMMITS), begun };
+}
+
+// A commit that changes nothing continues the time of the one before it, because the same content runs.
+function healthyMsAfter(
+  before: CommitProgress | undefined,
+  { commit, isApplied, failure, health, content, observedMs }: CommitObservation,
+): number {
+  if (before === undefined || failure !== null) return 0;
+  // What could not be seen is no interruption, and its time does not count.
+  if (health === "unknown") return before.commit === commit ? before.healthyMs : 0;
+  const isContinued = isApplied && health === "healthy" && content !== null && before.content === content;
+  return isContinued ? before.healthyMs + Math.max(0, observedMs) : 0;
+}
+
+/** Takes one of the places of `maxUpdate` for a commit. */
+export function withBegun(progress: TargetProgress, begun: string | null): TargetProgress {
+  return { ...progress, begun };
+}

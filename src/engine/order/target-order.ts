@@ -1,0 +1,177 @@
+// src/engine/order: when commits reach the targets that come after others. See docs/pod.md#order-between-targets.
+
+import type { Clock } from "../../clock/clock.ts";
+import { decisionsAt, holdOnStage } from "../../core/holds.ts";
+import { runWarning } from "../../core/run-warning.ts";
+import {
+  decidePlace,
+  isDone,
+  type Missing,
+  missingText,
+  type OrderDecision,
+  type OrderRule,
+} from "../../core/stages/decide-order.ts";
+import type { Stage } from "../../core/stages/stages.ts";
+import { progressAfter, type TargetProgress, withBegun } from "../../core/stages/target-progress.ts";
+import { SourceError } from "../../source/source-error.ts";
+import type { TargetState } from "../../state/state.ts";
+import type { Stoppable } from "../run.ts";
+import type { Target, TargetOrder } from "../target.ts";
+import { createCommitHealth } from "./commit-health.ts";
+import { decideWithLive, progressOf } from "./earlier-targets.ts";
+
+/** The target whose order it is. */
+export type OrderOwner = {
+  readonly name: string;
+  readonly rule: OrderRule;
+  readonly state: TargetState;
+  /** Whether a daemon applies its commits. */
+  readonly isWatched: boolean;
+  /** Whether a person has allowed to apply a commit before its order is met. */
+  readonly isAllowed: boolean;
+  /** Longer times between two observations of its health do not count. */
+  readonly maxGapMs: number;
+};
+
+/** The targets around a target. */
+export type OrderPlaces = {
+  readonly stage: Stage;
+  /** How many targets of the stage may apply a new commit at once; null for all. */
+  readonly maxUpdate: number | null;
+  /** Whether others wait for it. */
+  readonly isFollowed: boolean;
+  /** Another target, or this one, only to be read. */
+  readonly other: (name: string) => Target;
+  /** Runs one piece of work at a time. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Called after an observation of the target. */
+  readonly onObserved: (before: TargetProgress, after: TargetProgress) => void;
+};
+
+/** The order of a target, which chooses among the commits that a daemon could apply. */
+export type CommitOrder = TargetOrder & {
+  /** Whether the target follows others, so that it may apply an older commit than the newest. */
+  readonly isOrdered: boolean;
+  /** The newest of some commits, newest first, that may be applied now; fails if there is none. */
+  readonly choose: (candidates: readonly string[], run: Stoppable) => Promise<string>;
+};
+
+type Unmet = Exclude<OrderDecision, { readonly is: "met" }>;
+
+/** Creates the order of a target. */
+export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock): CommitOrder {
+  const { name, rule, state } = owner;
+  const { stage, other } = places;
+  const isOrdered = stage.after.length > 0;
+  const earlier = { rule, names: stage.earlier, unmatched: stage.unmatched, other };
+  const isObserved = places.isFollowed || places.maxUpdate !== null;
+  const health = createCommitHealth(owner.maxGapMs, clock);
+  let chosen: string | null = null;
+  let overridden: string | null = null;
+  const decide = async (candidates: readonly string[], run: Stoppable): Promise<OrderDecision> => {
+    const [newest] = candidates;
+    if (newest === undefined) return UNCOMMITTED;
+    return isOrdered ? decideWithLive(earlier, candidates, run) : { is: "met", commit: newest };
+  };
+  const choose = async (candidates: readonly string[], run: Stoppable): Promise<string> => {
+    await requireUnheld(owner, stage, clock);
+    const decision = await decide(candidates, run);
+    if (decision.is !== "met") throw notMet(name, decision);
+    const missing = await missingPlace(decision.commit, owner, places);
+    if (missing.length > 0) throw notMet(name, { is: "waiting", missing });
+    chosen = decision.commit;
+    return chosen;
+  };
+  const override = async (revision: string | null, run: Stoppable): Promise<void> => {
+    await requireUnheld(owner, stage, clock);
+    if (!isOrdered) return;
+    const decision = await decide(revision === null ? [] : [revision], run);
+    if (decision.is !== "met") overridden = missingText(decision.missing);
+  };
+  return {
+    isOrdered,
+    choose,
+    overridden: () => overridden,
+    require: async (revision, run) => {
+      if (revision !== null && (revision === chosen || (await isAppliedIn(state, revision)))) return;
+      if (owner.isAllowed) return override(revision, run);
+      if (revision !== null || isOrdered) await choose(revision === null ? [] : [revision], run);
+    },
+    warnings: async (revision, run) => {
+      if (!isOrdered || (revision !== null && (await isAppliedIn(state, revision)))) return [];
+      const decision = await decide(revision === null ? [] : [revision], run);
+      if (decision.is === "met") return [];
+      const { message, hint } = notMet(name, decision);
+      return [runWarning("order-not-met", `apply refuses this: ${message}`, hint)];
+    },
+    observe: async (pass, run) => {
+      const observation = isObserved ? await health.observe(other(name), pass, run) : null;
+      if (observation === null) return;
+      const store = await state.target();
+      const before = await store.progress();
+      const after = await store.advance((stored) => placed(progressAfter(stored, observation), owner, places));
+      places.onObserved(before, after);
+    },
+  };
+}
+
+const UNCOMMITTED: Unmet = {
+  is: "waiting",
+  missing: [{ target: "the source", what: "has content that is in no commit" }],
+};
+
+function notMet(name: string, { is, missing }: Unmet): SourceError {
+  const [reason, verb] = is === "halted" ? (["Halted", "is halted"] as const) : (["Waiting", "waits"] as const);
+  return new SourceError(reason, `target ${name} ${verb}: ${missingText(missing)}`, {
+    hint: "holdfast status shows the stages; apply --allow-order applies the commit all the same",
+  });
+}
+
+async function requireUnheld({ state }: OrderOwner, { name }: Stage, { now }: Clock): Promise<void> {
+  const hold = holdOnStage(decisionsAt(await (await state.target()).decisions(), now()));
+  if (hold === null) return;
+  throw new SourceError("Held", `stage ${name} is held until ${hold.until}: ${hold.reason}`, {
+    hint: `holdfast release stage/${name} ends that`,
+  });
+}
+
+// What is applied already stays: its order was met, or a person allowed it.
+async function isAppliedIn({ target }: TargetState, revision: string): Promise<boolean> {
+  const store = await target();
+  if ((await store.memory()).appliedCommit === revision) return true;
+  return (await store.status())?.appliedRevision === revision;
+}
+
+// A target keeps its place until it is done, also with a later commit. A daemon has taken it before the commit was applied.
+function placed(progress: TargetProgress, { rule, isWatched }: OrderOwner, { maxUpdate }: OrderPlaces): TargetProgress {
+  const last = progress.commits.at(-1);
+  if (maxUpdate === null || last === undefined) return progress;
+  if (isDone(last, rule.when)) return last.commit === progress.begun ? withBegun(progress, null) : progress;
+  return isWatched ? progress : withBegun(progress, last.commit);
+}
+
+/** Takes a place of `maxUpdate` for a commit; returns who takes all of them, or nobody. */
+async function missingPlace(commit: string, owner: OrderOwner, places: OrderPlaces): Promise<readonly Missing[]> {
+  const { maxUpdate, stage, inTurn } = places;
+  if (maxUpdate === null) return [];
+  const store = await owner.state.target();
+  const others = stage.targets.filter((name) => name !== owner.name);
+  const takenBy = async (): Promise<readonly Missing[]> =>
+    decidePlace(await Promise.all(others.map((name) => memberOf(name, places))), maxUpdate);
+  return inTurn(async () => {
+    const { begun } = await store.progress();
+    const missing = begun === null ? await takenBy() : [];
+    if (missing.length > 0 || !owner.isWatched) return missing;
+    await store.advance((before) => withBegun(before, commit));
+    // Another process may have taken a place at the same time; then both try again.
+    const late = begun === null ? await takenBy() : [];
+    if (late.length > 0) await store.advance((before) => withBegun(before, null));
+    return late;
+  });
+}
+
+// A target whose state cannot be read may be applying a commit.
+async function memberOf(name: string, { other }: OrderPlaces): Promise<Parameters<typeof decidePlace>[0][number]> {
+  const progress = await progressOf(other(name).state);
+  return { target: name, begun: progress === null ? "of unknown" : progress.begun };
+}

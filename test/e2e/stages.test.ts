@@ -1,0 +1,162 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { foundations, service } from "../support/manifests.ts";
+import { rolloutProxy } from "../support/rollout-proxy.ts";
+import { type Server, serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
+
+type Order = { readonly [key: string]: unknown };
+
+const replicas = (count: number) => ({ "api.yaml": service("api", `replicas: ${count}\n`) });
+
+const applied = (server: Server): number =>
+  server.effects().filter(({ resource }) => resource.startsWith("service/")).length;
+
+/** A repository that two targets follow, of which one comes after the other. */
+async function twoStages(order: Order = {}) {
+  const [staging, production] = await Promise.all([serve(), serve()]);
+  const proxy = await rolloutProxy(staging);
+  const upstream = await upstreamOf({ ...foundations, ...replicas(1) });
+  const source = { name: "platform", url: upstream.folder, ref: "main" };
+  const target = (name: string, server: Server, more: Order = {}) => ({
+    name,
+    server: server.url,
+    tokenFile: join(server.data, "admin-token"),
+    interval: 1,
+    ...more,
+  });
+  const targets = [
+    target("staging", staging, { server: proxy.url }),
+    target("production", production, { after: ["staging"], stage: "production", ...order }),
+  ];
+  const operator = await operatorOf({ sources: [source], targets });
+  const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
+  const stage = async (name: string) => (await status()).stages.find((one: { name: string }) => one.name === name);
+  return { staging, production, proxy, upstream, ...operator, status, stage };
+}
+
+test("a commit reaches production once it is healthy in staging, a failed stage halts it, and a later commit heals", async () => {
+  const { staging, production, proxy, upstream, start, run, stage } = await twoStages();
+  const daemon = start(["watch", "--wait-timeout", "2"]);
+  await eventually("production has the first commit", () => applied(production) === 1);
+
+  proxy.set("stuck");
+  await upstream.commit(replicas(2));
+  await eventually("staging has the second commit", () => applied(staging) === 2);
+  await daemon.shows("stderr", /target production waits: staging: commit [0-9a-f]{12} is not healthy there/);
+  await eventually("a stuck rollout halts it", async () => (await stage("production"))?.state === "Halted");
+
+  proxy.set("failed");
+  await upstream.commit(replicas(3));
+  await eventually("staging has the third commit", () => applied(staging) === 3);
+  const halted = await eventually("it is halted", async () => {
+    const seen = await run(["status"], { COLUMNS: "" });
+    return /^production {2}Halted, after staging$/m.test(seen.stdout) && seen.stdout;
+  });
+  expect(halted).toMatch(/^production {2}.*, Stalled \(Halted\)$/m);
+  expect(halted).toMatch(/^first {2}Failed$/m);
+  expect(applied(production)).toBe(1);
+
+  proxy.set("healthy");
+  await eventually("it heals", () => applied(production) === 2);
+  const healed = await upstream.commit(replicas(4));
+  await eventually("production has the last commit", () => applied(production) === 3);
+  const shown = await eventually("all is healthy", async () => {
+    const seen = await stage("first");
+    return seen?.state === "Healthy" && seen;
+  });
+  expect(shown.targets).toMatchObject([{ target: "staging", commit: healed }]);
+}, 240_000);
+
+test("apply and plan say what is missing before the order is met, and a person may override it", async () => {
+  const { production, run } = await twoStages({ soak: "1h" });
+  const apply = (...more: readonly string[]) => run(["apply", "--yes", "--target", "production", ...more]);
+  const refused = await apply();
+  expect(refused).toMatchObject({ code: 5, stdout: "" });
+  expect(refused.stderr).toMatch(/target production waits: staging: has not applied commit [0-9a-f]{12}/);
+  const planned = await run(["plan", "--target", "production", "-o", "json"]);
+  expect(planned.code).toBe(0);
+  expect(JSON.parse(planned.stdout).diagnostics).toMatchObject([{ code: "order-not-met", severity: "warning" }]);
+  await run(["plan", "--target", "production", "--out", "plan.json"]);
+  expect(await run(["apply", "--target", "production", "--plan", "plan.json"])).toMatchObject({ code: 5 });
+
+  expect(await run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+  expect((await apply()).stderr).toMatch(/has been healthy there for 0s of 1h/);
+  expect((await apply("--only", "service/dev:web/api")).code).toBe(5);
+  expect(applied(production)).toBe(0);
+  expect(await apply("--allow-order")).toMatchObject({ code: 0 });
+  expect(applied(production)).toBe(1);
+  const history = JSON.parse((await run(["history", "--target", "production", "-o", "json"])).stdout);
+  expect(JSON.stringify(history)).toMatch(/"reason":"OrderAllowed","message":"--allow-order: staging: commit/);
+  // What is applied may be applied again.
+  expect(await apply()).toMatchObject({ code: 0 });
+}, 180_000);
+
+test("what a command has applied to staging lets production follow by a command", async () => {
+  const { staging, production, proxy, run } = await twoStages();
+  const apply = (target: string) => run(["apply", "--yes", "--target", target]);
+  expect(await apply("staging")).toMatchObject({ code: 0 });
+  // What was recorded is not enough: live is read again.
+  proxy.set("failed");
+  expect(await apply("production")).toMatchObject({ code: 5 });
+  proxy.set("healthy");
+  await staging.call("PUT", "/api/svc/v1/workspaces", {
+    manifest: { type: "workspace", name: "web", cluster_fqn: "dev", labels: { by: "hand" } },
+  });
+  expect((await apply("production")).stderr).toContain("has not applied all of commit");
+  expect(applied(production)).toBe(0);
+  expect(await apply("staging")).toMatchObject({ code: 0 });
+  expect(await apply("production")).toMatchObject({ code: 0 });
+  expect(applied(production)).toBe(1);
+}, 180_000);
+
+test("no commit gets into a stage on hold", async () => {
+  const { staging, production, upstream, start, run, stage } = await twoStages();
+  const daemon = start(["watch"]);
+  await eventually("production has the first commit", () => applied(production) === 1);
+  const hold = ["hold", "stage/production", "--reason", "sale", "--until", "4h"];
+  expect(await run(hold)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^held: stage\/production until .*: sale\n$/),
+  });
+  await upstream.commit(replicas(2));
+  await eventually("staging has the commit", () => applied(staging) === 2);
+  await daemon.shows("stderr", /stage production is held until .*: sale/);
+  expect((await stage("production"))?.state).toBe("Held");
+  expect(applied(production)).toBe(1);
+  expect(await run(["release", "stage/production"])).toMatchObject({ code: 0, stdout: "released: stage/production\n" });
+  await eventually("production has the commit", () => applied(production) === 2);
+  expect(await run(["release", "stage/production"])).toMatchObject({ code: 3 });
+  expect((await run(["release", "stage/prod"])).stderr).toContain("there is no stage prod");
+}, 180_000);
+
+test("a bad commit spreads to no more targets than maxUpdate", async () => {
+  const server = await serve();
+  const proxy = await rolloutProxy(server);
+  const names = ["aaa", "bbb", "ccc"];
+  const filesOf = (count: number) =>
+    Object.fromEntries(
+      names.flatMap((name) => [
+        [`${name}/workspace.yaml`, `type: workspace\nname: ${name}\ncluster_fqn: dev\n`],
+        [`${name}/api.yaml`, service(name, `replicas: ${count}\n`).replace("dev:web", `dev:${name}`)],
+      ]),
+    );
+  await server.call("PUT", "/api/svc/v1/clusters", {
+    manifest: { type: "cluster", name: "dev", cluster_type: "generic" },
+  });
+  const upstream = await upstreamOf(filesOf(1));
+  const source = { name: "platform", url: upstream.folder, ref: "main" };
+  const common = { server: proxy.url, tokenFile: join(server.data, "admin-token"), interval: 1, maxUpdate: 1 };
+  const targets = names.map((name) => ({ ...common, name, paths: [name] }));
+  const operator = await operatorOf({ sources: [source], targets });
+  const daemon = operator.start(["watch", "--wait-timeout", "1"]);
+  const written = () => proxy.events.filter(({ what }) => what === "write").flatMap((event) => event.replicas);
+  await eventually("all have the first commit", () => written().length === 3);
+  proxy.set("failed");
+  await upstream.commit(filesOf(2));
+  await daemon.shows("stderr", /only 1 of the stage may change at once/);
+  await eventually("one has failed", () => written().filter((count) => count === 2).length === 1);
+  proxy.set("healthy");
+  await eventually("all have the second commit", () => written().filter((count) => count === 2).length === 3);
+}, 240_000);

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { decideOrder, decidePlace, type OrderRule } from "../../../../src/core/stages/decide-order.ts";
+import { type CommitProgress, NO_PROGRESS, progressAfter } from "../../../../src/core/stages/target-progress.ts";
+
+const MINUTE = 60_000;
+const HEALTHY: CommitProgress = {
+  commit: "c2",
+  isApplied: true,
+  failure: null,
+  health: "healthy",
+  why: null,
+  content: "two",
+  healthyMs: 0,
+};
+const RULE: OrderRule = { when: "healthy", soakMs: 0 };
+
+function decide(commits: readonly Partial<CommitProgress>[], rule: Partial<OrderRule> = {}) {
+  return decideOrder({
+    rule: { ...RULE, ...rule },
+    earlier: [
+      { target: "staging", progress: { commits: commits.map((one) => ({ ...HEALTHY, ...one })), begun: null } },
+    ],
+    unmatched: [],
+    candidates: ["c3", "c2", "c1"],
+  });
+}
+
+const waiting = (what: string) => ({ is: "waiting", missing: [{ target: "staging", what }] });
+
+test.each<[string, readonly Partial<CommitProgress>[], Partial<OrderRule>, unknown]>([
+  ["nothing was applied", [], {}, waiting("has not applied commit c3")],
+  ["the newest commit is healthy", [{ commit: "c3" }], {}, { is: "met", commit: "c3" }],
+  ["an older commit is healthy", [{}], {}, { is: "met", commit: "c2" }],
+  [
+    "an older commit was healthy and the newest one rolls out",
+    [{}, { commit: "c3", health: "progressing" }],
+    {},
+    { is: "met", commit: "c2" },
+  ],
+  [
+    "the newest commit rolls out",
+    [{ commit: "c3", health: "progressing", why: "service/a" }],
+    {},
+    waiting("commit c3 is not healthy there: service/a"),
+  ],
+  [
+    "health is not asked for",
+    [{ commit: "c3", health: "progressing" }],
+    { when: "synced" },
+    { is: "met", commit: "c3" },
+  ],
+  [
+    "health could not be read",
+    [{ commit: "c3", health: "unknown", why: "unreachable" }],
+    {},
+    waiting("commit c3 is not healthy there: unreachable"),
+  ],
+  [
+    "not all was applied",
+    [{ commit: "c3", isApplied: false, why: "1 blocked" }],
+    {},
+    waiting("has not applied all of commit c3: 1 blocked"),
+  ],
+  [
+    "the soak is not over",
+    [{ commit: "c3", healthyMs: 4 * MINUTE }],
+    { soakMs: 30 * MINUTE },
+    waiting("commit c3 has been healthy there for 4m of 30m"),
+  ],
+  [
+    "the soak is over",
+    [{ commit: "c3", healthyMs: 30 * MINUTE }],
+    { soakMs: 30 * MINUTE },
+    { is: "met", commit: "c3" },
+  ],
+  [
+    "a pass failed, although an older commit was healthy",
+    [{}, { commit: "c3", isApplied: false, failure: "1 failed" }],
+    {},
+    { is: "halted", missing: [{ target: "staging", what: "commit c3 failed there: 1 failed" }] },
+  ],
+  [
+    "a rollout failed",
+    [{ commit: "c3", health: "failed", why: "service/a" }],
+    {},
+    { is: "halted", missing: [{ target: "staging", what: "commit c3 failed there: service/a" }] },
+  ],
+  [
+    "a later commit has healed",
+    [{ commit: "c2", failure: "1 failed" }, { commit: "c3" }],
+    {},
+    { is: "met", commit: "c3" },
+  ],
+])("a commit and the target before it: %s", (_, commits, rule, expected) => {
+  expect(decide(commits, rule)).toEqual(expected);
+});
+
+test("every target before it must have passed the commit, and each pattern match one", () => {
+  const progress = { commits: [HEALTHY], begun: null };
+  const input = { rule: RULE, unmatched: [], candidates: ["c2"] };
+  const both = [
+    { target: "a", progress },
+    { target: "b", progress: null },
+  ];
+  expect(decideOrder({ ...input, earlier: both })).toEqual({
+    is: "waiting",
+    missing: [{ target: "b", what: "its state cannot be found" }],
+  });
+  expect(decideOrder({ ...input, earlier: both.slice(0, 1), unmatched: ["eu-*"] })).toEqual({
+    is: "waiting",
+    missing: [{ target: "eu-*", what: "no target matches" }],
+  });
+});
+
+test("the time of a soak is what was observed without interruption of the same content", () => {
+  const observe = (
+    seen: Partial<CommitProgress> & { readonly observedMs?: number },
+    before: ReturnType<typeof progressAfter>,
+  ) => progressAfter(before, { ...HEALTHY, observedMs: MINUTE, ...seen });
+  const msOf = ({ commits }: ReturnType<typeof progressAfter>): number | undefined => commits.at(-1)?.healthyMs;
+  const first = observe({}, NO_PROGRESS);
+  expect(msOf(first)).toBe(0);
+  const second = observe({}, first);
+  expect(msOf(second)).toBe(MINUTE);
+  expect(msOf(observe({ observedMs: 0 }, second))).toBe(MINUTE);
+  expect(msOf(observe({ observedMs: -MINUTE }, second))).toBe(MINUTE);
+  expect(msOf(observe({ commit: "c3" }, second))).toBe(2 * MINUTE);
+  expect(msOf(observe({ commit: "c3", content: "three" }, second))).toBe(0);
+  expect(msOf(observe({ health: "progressing" }, second))).toBe(0);
+  expect(msOf(observe({ isApplied: false }, second))).toBe(0);
+  const unseen = observe({ health: "unknown", content: null, isApplied: false }, second);
+  expect(msOf(unseen)).toBe(MINUTE);
+  expect(msOf(observe({ observedMs: 0 }, unseen))).toBe(MINUTE);
+  expect(msOf(observe({ content: "other" }, unseen))).toBe(0);
+});
+
+test("a place of maxUpdate is free while fewer targets have begun", () => {
+  const begun = { target: "a", begun: "c2" };
+  const idle = { target: "b", begun: null };
+  expect(decidePlace([begun, idle], 2)).toEqual([]);
+  expect(decidePlace([begun, idle], 1)).toEqual([
+    { target: "a", what: "applies commit c2, and only 1 of the stage may change at once" },
+  ]);
+});
