@@ -44,7 +44,7 @@ describe("loading", () => {
     expect(loaded).toMatchObject({ files: 2, documents: 3 });
     const [, , manifest] = loaded.manifests;
     const position = manifest && (await locateField({ manifest, pointer: "/image/image_uri" }, { signal }));
-    expect(position).toEqual({ line: 4, column: 33 });
+    expect(position).toEqual({ file: "all.yaml", line: 4, column: 33 });
   });
 
   test("counts documents that are not ours where they are found, whatever is said of them", async () => {
