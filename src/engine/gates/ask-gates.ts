@@ -82,8 +82,8 @@ type GateAsking = {
 };
 
 /**
- * Creates what asks the gates of the target of a pass; null where it has none. With `keeps` the receipts are stored: a
- * promotion and an apply do, a plan does not.
+ * Creates what asks the gates of the target of a pass; null where it has none. With `keeps` the receipts are stored: an
+ * apply does, a plan does not.
  */
 export async function gateAskerOf(
   gates: TargetGates | null,
