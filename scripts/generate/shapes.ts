@@ -38,7 +38,7 @@ function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
     const key = node["x-set"] ? [] : node["x-key"];
     return { is: "list", items: shapeOf(schema, node.items), ...(key === undefined ? {} : { key }), ...filled };
   }
-  return { is: "value", ...sensitive, ...filled };
+  return { is: "value", ...sensitive, ...(node["x-version"] ? { version: true as const } : {}), ...filled };
 }
 
 function fieldsOf(schema: SchemaNode, node: SchemaNode): { readonly [name: string]: Shape } {

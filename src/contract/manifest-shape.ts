@@ -21,7 +21,8 @@ export type Shape =
     }
   /** Any value whose content belongs to the user. It is compared exactly, except `asText` values. */
   | { readonly is: "free"; readonly asText?: true; readonly sensitive?: Sensitive; readonly default?: Json }
-  | { readonly is: "value"; readonly sensitive?: Sensitive; readonly default?: Json };
+  /** `version`: it says which version of something is used, such as an image; a promotion copies it. */
+  | { readonly is: "value"; readonly sensitive?: Sensitive; readonly version?: true; readonly default?: Json };
 
 /** What outputs mask: the whole field, or only the values of secret-looking keys in it. */
 export type Sensitive = true | "keys";

@@ -24,7 +24,7 @@ export type LiveRow = {
   /** When it was disabled for good: it cannot be written any more. */
   readonly disabledAt?: string;
   /** The newest deployment's status, where the kind rolls out. */
-  readonly status?: { readonly status: string; readonly state?: unknown } | null;
+  readonly status?: { readonly status: string; readonly state?: unknown; readonly createdAt?: string } | null;
 };
 
 /**

@@ -21,6 +21,8 @@ import { driftPass } from "./passes/drift-pass.ts";
 import { type ForgetMode, forgetPass } from "./passes/forget-pass.ts";
 import type { ImportMode } from "./passes/import-pass.ts";
 import { type PlanMode, planPass } from "./passes/plan-pass.ts";
+import type { PromotableMode } from "./passes/promotable-pass.ts";
+import type { PromoteMode } from "./passes/promote-pass.ts";
 import type { RedeployMode } from "./passes/redeploy-pass.ts";
 import type { ResolveMode } from "./passes/resolve-pass.ts";
 import type { UnlockMode } from "./passes/unlock-pass.ts";
@@ -42,7 +44,9 @@ export type Mode =
   | RedeployMode
   | ResolveMode
   | UnlockMode
-  | WhyMode;
+  | WhyMode
+  | PromotableMode
+  | PromoteMode;
 
 /** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassResult> {
@@ -260,6 +264,14 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "why": {
       const { whyPass } = await import("./passes/why-pass.ts");
       return whyPass(pass, mode);
+    }
+    case "promotable": {
+      const { promotablePass } = await import("./passes/promotable-pass.ts");
+      return promotablePass(pass, mode);
+    }
+    case "promote": {
+      const { promotePass } = await import("./passes/promote-pass.ts");
+      return promotePass(pass, mode);
     }
     case "redeploy": {
       const { redeployPass } = await import("./passes/redeploy-pass.ts");

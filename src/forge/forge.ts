@@ -1,4 +1,4 @@
-// src/forge: GitHub and GitLab: comments and commit statuses. See docs/pull-requests.md#the-comment.
+// src/forge: GitHub and GitLab: comments, commit statuses and pull requests. See docs/pull-requests.md#the-comment.
 
 import type { Clock } from "../clock/clock.ts";
 
@@ -63,8 +63,47 @@ export type ForgeIssues = {
   readonly updateIssue: (number: number, issue: { readonly body: string; readonly isOpen: boolean }) => Promise<void>;
 };
 
+/** A pull request from a branch of the repository itself. */
+export type ForgeProposal = {
+  readonly number: number;
+  readonly author: string | null;
+  readonly body: string;
+  readonly url: string | null;
+  readonly state: "open" | "closed" | "merged";
+};
+
+/** The branches that a pull request is from and into. */
+export type ForgeBranches = { readonly branch: string; readonly base: string };
+
+/** A commit on top of another one, as the whole content of a branch. */
+export type BranchCommit = {
+  readonly branch: string;
+  /** The parent, by its full id. */
+  readonly parent: string;
+  readonly message: string;
+  /** The files that differ from the parent, with their text. */
+  readonly files: readonly { readonly path: string; readonly text: string; readonly isNew: boolean }[];
+};
+
+/** Branches with one commit, and the pull requests from them. */
+export type ForgeProposals = {
+  readonly defaultBranch: () => Promise<string>;
+  /** Every pull request from this branch into this base, the newest first. */
+  readonly proposals: (branches: ForgeBranches) => Promise<readonly ForgeProposal[]>;
+  /** Creates the branch, or replaces what is on it. */
+  readonly writeBranch: (commit: BranchCommit) => Promise<void>;
+  readonly createProposal: (
+    branches: ForgeBranches,
+    text: { readonly title: string; readonly body: string },
+  ) => Promise<ForgeProposal>;
+  readonly updateProposal: (
+    number: number,
+    text: { readonly title: string; readonly body: string },
+  ) => Promise<ForgeProposal>;
+};
+
 /** A host of repositories. Every failure is a `HoldfastError` with the failed request and the next step. */
-export type Forge = ForgePullRequests & ForgeComments & ForgeIssues;
+export type Forge = ForgePullRequests & ForgeComments & ForgeIssues & ForgeProposals;
 
 /** The address and credentials of a repository on a forge. */
 export type ForgePlace = {

@@ -11,6 +11,8 @@ import type {
   ForgeIssue,
   ForgeIssues,
   ForgePlace,
+  ForgeProposal,
+  ForgeProposals,
   ForgePullRequests,
   PullRequest,
 } from "./forge.ts";
@@ -27,11 +29,12 @@ const RetryingOctokit = Octokit.plugin(retry, throttling);
 /** Creates a client for GitHub or GitHub Enterprise. It retries after server errors and waits for rate limits. */
 export function createGitHub(place: ForgePlace): Forge {
   const client = createClient(place);
-  return { ...pullRequestCalls(client), ...commentCalls(client), ...issueCalls(client) };
+  return { ...pullRequestCalls(client), ...commentCalls(client), ...issueCalls(client), ...proposalCalls(client) };
 }
 
 /** Sends requests for one repository. */
 type GitHubClient = {
+  readonly owner: string;
   readonly account: () => Promise<string>;
   readonly send: (what: string, route: string, parameters: object) => Promise<Json>;
   /** For a request that creates something: a retry after an ambiguous error could create it twice. */
@@ -66,6 +69,7 @@ function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: Fo
     return data as Json;
   };
   return {
+    owner,
     account: async () => {
       const what = "reading the account of the token";
       const viewer = await octokit.graphql<Json>("{ viewer { databaseId } }").catch((error: unknown) => {
@@ -159,6 +163,51 @@ function issueCalls({ send, sendOnce }: GitHubClient): ForgeIssues {
       await send(`updating issue ${number}`, route, { issue_number: number, body, state: isOpen ? "open" : "closed" });
     },
   };
+}
+
+const MODE = "100644";
+
+function proposalCalls({ owner, send, sendOnce }: GitHubClient): ForgeProposals {
+  const here = "/repos/{owner}/{repo}";
+  return {
+    defaultBranch: async () => {
+      const what = "reading the repository";
+      return textIn(await send(what, `GET ${here}`, {}), "default_branch", what);
+    },
+    proposals: async ({ branch, base }) => {
+      const what = `looking for pull requests from ${branch}`;
+      const newest = { state: "all", sort: "created", direction: "desc", per_page: PAGE };
+      const found = await send(what, `GET ${here}/pulls`, { head: `${owner}:${branch}`, base, ...newest });
+      return listOf(found, what).map((one) => proposalOf(one, what));
+    },
+    writeBranch: async ({ branch, parent, message, files }) => {
+      const what = `writing the branch ${branch}`;
+      const based = await send(what, `GET ${here}/git/commits/{commit_sha}`, { commit_sha: parent });
+      const entries = files.map(({ path, text }) => ({ path, mode: MODE, type: "blob", content: text }));
+      const below = textIn(isObject(based) ? based.tree : undefined, "sha", what);
+      const tree = textIn(await send(what, `POST ${here}/git/trees`, { base_tree: below, tree: entries }), "sha", what);
+      const commit = await send(what, `POST ${here}/git/commits`, { message, tree, parents: [parent] });
+      const sha = textIn(commit, "sha", what);
+      const known = await goneIsNull(send(what, `GET ${here}/git/ref/{+ref}`, { ref: `heads/${branch}` }));
+      if (known === null) await send(what, `POST ${here}/git/refs`, { ref: `refs/heads/${branch}`, sha });
+      else await send(what, `PATCH ${here}/git/refs/{+ref}`, { ref: `heads/${branch}`, sha, force: true });
+    },
+    createProposal: async ({ branch, base }, { title, body }) => {
+      const what = `opening a pull request from ${branch}`;
+      return proposalOf(await sendOnce(what, `POST ${here}/pulls`, { title, body, head: branch, base }), what);
+    },
+    updateProposal: async (number, { title, body }) => {
+      const what = `updating pull request ${number}`;
+      const route = `PATCH ${here}/pulls/{pull_number}`;
+      return proposalOf(await send(what, route, { pull_number: number, title, body }), what);
+    },
+  };
+}
+
+function proposalOf(pull: Json, what: string): ForgeProposal {
+  const { state, merged_at: mergedAt = null } = isObject(pull) ? pull : {};
+  const isMerged = mergedAt !== null;
+  return { ...issueOf(pull, what), state: state === "open" ? "open" : isMerged ? "merged" : "closed" };
 }
 
 async function goneIsNull<Value>(sent: Promise<Value>): Promise<Value | null> {

@@ -1,7 +1,7 @@
 import { backoff } from "../clock/backoff.ts";
 import { isCertificateFault } from "../contract/fault-code.ts";
 import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
-import type { Forge, ForgeComment, ForgeIssue, ForgePlace } from "./forge.ts";
+import type { Forge, ForgeComment, ForgeIssue, ForgePlace, ForgeProposal } from "./forge.ts";
 import { forgeFailure, notAnApi } from "./forge-failure.ts";
 import { gitlabStatus } from "./status-request.ts";
 
@@ -83,6 +83,39 @@ export function createGitLab(place: ForgePlace): Forge {
       const change = { description: body, ...(isOpen ? {} : { state_event: "close" }) };
       requireSuccess(what, await send(what, place, "PUT", `${project}/issues/${number}`, change));
     },
+    defaultBranch: async () => {
+      const what = "reading the project";
+      const { body } = await read(what, project);
+      if (!isObject(body) || typeof body.default_branch !== "string") throw notAnApi(what);
+      return body.default_branch;
+    },
+    proposals: async ({ branch, base }) => {
+      const branches = `source_branch=${encodeURIComponent(branch)}&target_branch=${encodeURIComponent(base)}`;
+      const query = `state=all&order_by=created_at&sort=desc&${branches}&per_page=${PAGE}`;
+      const what = `looking for merge requests from ${branch}`;
+      const { body } = await read(what, `${project}/merge_requests?${query}`);
+      if (!Array.isArray(body)) throw notAnApi(what);
+      return body.map((one) => proposalOf(one, what));
+    },
+    writeBranch: async ({ branch, parent, message, files }) => {
+      const what = `writing the branch ${branch}`;
+      const actions = files.map(({ path, text, isNew }) => {
+        return { action: isNew ? "create" : "update", file_path: path, content: text };
+      });
+      const commit = { branch, start_sha: parent, force: true, commit_message: message, actions };
+      requireSuccess(what, await send(what, place, "POST", `${project}/repository/commits`, commit));
+    },
+    createProposal: async ({ branch, base }, { title, body: description }) => {
+      const what = `opening a merge request from ${branch}`;
+      const opened = { source_branch: branch, target_branch: base, title, description };
+      const answer = await send(what, place, "POST", `${project}/merge_requests`, opened);
+      return proposalOf(requireSuccess(what, answer).body, what);
+    },
+    updateProposal: async (number, { title, body: description }) => {
+      const what = `updating merge request ${number}`;
+      const answer = await send(what, place, "PUT", `${project}/merge_requests/${number}`, { title, description });
+      return proposalOf(requireSuccess(what, answer).body, what);
+    },
     setStatus: async (status) => {
       const what = `writing the status of ${status.commit}`;
       const answer = await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status));
@@ -161,4 +194,9 @@ function issueOf(issue: Json, what: string): ForgeIssue {
   const author = isObject(issue.author) && typeof issue.author.id === "number" ? String(issue.author.id) : null;
   const url = typeof issue.web_url === "string" ? issue.web_url : null;
   return { number: issue.iid, author, body: typeof issue.description === "string" ? issue.description : "", url };
+}
+
+function proposalOf(request: Json, what: string): ForgeProposal {
+  const { state } = isObject(request) ? request : {};
+  return { ...issueOf(request, what), state: state === "opened" ? "open" : state === "merged" ? "merged" : "closed" };
 }

@@ -46,6 +46,8 @@ export type SchemaNode = {
   /** A map whose values are compared as strings. */
   readonly "x-as-text"?: true;
   readonly "x-sensitive"?: true | "keys";
+  /** The field says which version of something is used, so that a promotion copies it. */
+  readonly "x-version"?: true;
   /** Who may set a key of the configuration. */
   readonly "x-class"?: "repository" | "operator";
 };

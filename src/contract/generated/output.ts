@@ -1173,6 +1173,138 @@ readonly types: {
 }
 }
 /**
+ * A resource whose manifest changes
+ */
+export type PromotedResource = {
+/**
+ * Its identity in the target that is promoted to
+ */
+readonly identity: string
+/**
+ * Its identity in the target that is promoted from
+ */
+readonly from: string
+readonly kind: string
+/**
+ * The file that changes, relative to the working directory
+ */
+readonly file: string
+readonly changes: readonly Change[]
+/**
+ * Since when it has been healthy in the target that is promoted from; null where the control plane does not say so
+ */
+readonly since: (string | null)
+/**
+ * Who wrote the lines that are promoted
+ */
+readonly authors: readonly PromotionAuthor[]
+}
+/**
+ * Who wrote a line, and with which commit
+ */
+export type PromotionAuthor = {
+readonly commit: string
+readonly author: string
+readonly at: string
+}
+/**
+ * A resource that is not promoted, and why
+ */
+export type NotPromoted = {
+/**
+ * Its identity in the target that is promoted from
+ */
+readonly identity: string
+readonly kind: string
+readonly why: ("not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable")
+/**
+ * The reason in words; never a value
+ */
+readonly detail: string
+}
+/**
+ * The steps of a plan, as in plan -o json
+ */
+export type PromotionPlan = {
+readonly complete: boolean
+readonly steps: readonly Step[]
+}
+/**
+ * What became of a pull request
+ */
+export type ProposedChange = {
+/**
+ * closed: one with this content was closed, and is not opened again
+ */
+readonly result: ("created" | "updated" | "unchanged" | "closed")
+readonly number: number
+readonly url: (string | null)
+readonly branch: string
+}
+/**
+ * What promote -o json writes: what is copied from one target to another, and what became of the pull request; nothing is written to a control plane
+ */
+export type PromotionReport = {
+readonly format_version: FormatVersion
+/**
+ * Name of the target that is promoted from
+ */
+readonly from: string
+/**
+ * Name of the target that is promoted to
+ */
+readonly to: string
+/**
+ * The commit that the changes are based on; null where the source is no commit
+ */
+readonly revision: (string | null)
+/**
+ * The number of resources that change, that are already as promoted, and that are not promoted
+ */
+readonly summary: {
+readonly promoted: number
+readonly unchanged: number
+readonly refused: number
+}
+/**
+ * The resources whose manifests change
+ */
+readonly promoted: readonly PromotedResource[]
+/**
+ * The resources that are not promoted
+ */
+readonly refused: readonly NotPromoted[]
+/**
+ * The files that change
+ */
+readonly files: readonly {
+/**
+ * Path of the file in the repository
+ */
+readonly path: string
+/**
+ * Unified diff of the file; null where the file contains secrets in plain text
+ */
+readonly diff: (string | null)
+}[]
+/**
+ * What an apply of the promotion would do; null when nothing is promoted
+ */
+readonly plan: (PromotionPlan | null)
+/**
+ * What an apply would do when the promotion is reverted after it was applied; null when nothing is promoted
+ */
+readonly revert: (PromotionPlan | null)
+/**
+ * What became of the pull request; null after --dry-run, and when nothing is promoted
+ */
+readonly pullRequest: (ProposedChange | null)
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A resource whose record was made or dropped
  */
 export type ChangedRecord = {

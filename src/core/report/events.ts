@@ -3,6 +3,7 @@ import type {
   HistoryReach,
   ImportedResource,
   InterruptedWrite,
+  NotPromoted,
   NotWritable,
   PlanSignature,
   UnreadKind,
@@ -17,6 +18,7 @@ import type { MissingExtension } from "../missing-extensions.ts";
 import type { OtherSummary } from "../other-documents.ts";
 import type { BlockedStep } from "../plan/blocked-steps.ts";
 import type { Plan, Step } from "../plan/plan.ts";
+import type { PromotionCandidate } from "../promotion/promotion.ts";
 import type {
   ApplyReport,
   DriftReport,
@@ -257,6 +259,39 @@ export type ImportEvent = {
   readonly paths: readonly string[] | null;
 };
 
+/** The resources of a target were looked at, and nothing was written: the end of a pass that finds what can be promoted. */
+export type PromotableEvent = {
+  readonly what: "promotable";
+  readonly server: string;
+  /** The commit that has the manifests as they were read; null if none does. */
+  readonly revision: string | null;
+  readonly candidates: readonly PromotionCandidate[];
+  readonly refused: readonly NotPromoted[];
+};
+
+/** A manifest of the target that is promoted to, and its changes. */
+export type PromotedManifest = ManifestUpdate & {
+  readonly from: PromotionCandidate;
+};
+
+/** A promotion was planned, and nothing was written: the end of a pass over the target that is promoted to. */
+export type PromotionEvent = {
+  readonly what: "promotion";
+  readonly server: string;
+  /** The commit that was read; null if the source is no commit. */
+  readonly revision: string | null;
+  /** The branch of the work tree; null if it has none. */
+  readonly branch: string | null;
+  readonly promoted: readonly PromotedManifest[];
+  readonly refused: readonly NotPromoted[];
+  /** The number of candidates whose manifests are as they would be promoted. */
+  readonly unchanged: number;
+  /** What an apply of the promotion would do, and one of its revert after it; null when nothing is promoted. */
+  readonly plans: { readonly promotion: Plan; readonly revert: Plan } | null;
+  /** The changed files that contain secrets in plain text, whose content no output may show. */
+  readonly secretFiles: ReadonlySet<string>;
+};
+
 /** The end of a pass. */
 export type PassResult =
   | ImportEvent
@@ -269,6 +304,8 @@ export type PassResult =
   | ResolvedEvent
   | UnlockedEvent
   | WhyEvent
+  | PromotableEvent
+  | PromotionEvent
   /** The user declined: nothing was written. */
   | { readonly what: "declined" }
   /** The pass waited for the lease and everything may have changed since: nothing was done. */
