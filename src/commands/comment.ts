@@ -9,11 +9,11 @@ import { postStickyIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
-import { chooseForge, type ForgeChoice, missingChoice } from "./configuration/choose-forge.ts";
+import { chooseForge, type ForgeChoice, missingChoice, openForge } from "./configuration/choose-forge.ts";
 import type { comment } from "./declarations/comment.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
 import { fullReportNote } from "./output/pass-notices.ts";
-import { type Terminal, writeResult } from "./terminal.ts";
+import { writeResult } from "./terminal.ts";
 
 /** Enough for the plan of ten thousand resources; the limit is needed because the file may come from an untrusted job. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -109,12 +109,6 @@ async function setStatuses(forge: Forge, documents: readonly PlanDocument[], com
     const name = `holdfast/plan/${document.target ?? "default"}`;
     await forge.setStatus({ commit, name, state, description: text });
   }
-}
-
-// Loaded here, so that other commands do not load it.
-async function openForge({ forge, ...place }: ForgeChoice, { clock, stopping: signal }: Terminal): Promise<Forge> {
-  if (forge === "gitlab") return (await import("../forge/gitlab.ts")).createGitLab({ ...place, clock, signal });
-  return (await import("../forge/github.ts")).createGitHub({ ...place, clock, signal });
 }
 
 // An issue is about live, which a job without secrets has not seen.

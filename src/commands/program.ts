@@ -23,6 +23,7 @@ import { init } from "./declarations/init.ts";
 import { newManifest } from "./declarations/new.ts";
 import { orphans } from "./declarations/orphans.ts";
 import { plan } from "./declarations/plan.ts";
+import { promote } from "./declarations/promote.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
 import { release } from "./declarations/release.ts";
@@ -76,6 +77,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   ],
   "Pull requests:": [
     toEntry(comment, () => import("./comment.ts")),
+    toEntry(promote, () => import("./promote.ts")),
     toEntry(snapshot, () => import("./snapshot.ts")),
     toEntry(simulate, () => import("./simulate.ts")),
   ],

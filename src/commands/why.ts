@@ -1,5 +1,3 @@
-import { realpathSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { PassEvent, WhyEvent } from "../core/report/events.ts";
 import type { WhyReport } from "../core/report/report.ts";
@@ -7,9 +5,6 @@ import { reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/escape.ts";
 import { whyText } from "../render/why.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import { blameLine, type LineAuthor } from "../source/git/blame-line.ts";
-import { findRepository } from "../source/git/find-repository.ts";
-import { realRoot } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { why } from "./declarations/why.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
@@ -17,6 +12,7 @@ import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
+import { lineAuthor } from "./targets/line-author.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows where a value comes from. */
@@ -41,12 +37,14 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
 
 async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal): Promise<WhyReport> {
   const { identity, pointer, changes, changedSince, server, wanted, written, live, at, diagnostics } = end;
+  // In a file that differs from its commit, the line number may be another one.
+  const place = { ...wanted, upTo: pointer === "" ? "document" : "line" } as const;
   const {
     commit = null,
     author = null,
     at: wantedAt = null,
     isOldest = false,
-  } = (await authorOf(end, target, terminal)) ?? {};
+  } = (await lineAuthor(place, end.revision, target, terminal)) ?? {};
   return {
     format_version: FORMAT_VERSION,
     server,
@@ -59,24 +57,6 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     live,
     diagnostics,
   };
-}
-
-// In a file that differs from its commit, the line number may be another one.
-async function authorOf(
-  { revision, wanted, pointer }: WhyEvent,
-  { remote, source }: CommandTarget,
-  { cwd, stopping: signal }: Terminal,
-): Promise<LineAuthor | null> {
-  if (revision === null) return null;
-  const { file, line } = wanted;
-  const place = { commit: revision, line, upTo: pointer === "" ? "document" : "line" } as const;
-  if (remote !== null) return blameLine(remote.repository, { ...place, path: file }, { signal });
-  const repository = await findRepository(realRoot(source.root), { signal });
-  if (repository === null || repository.top === null || repository.isForeign) return null;
-  const path = relative(repository.top, realpathSync(resolve(cwd, file)))
-    .split(sep)
-    .join("/");
-  return blameLine(repository, { ...place, path }, { signal });
 }
 
 // The commit of the pass during which the value was written, as the history has it.

@@ -50,7 +50,9 @@ export async function postStickyProposal(forge: Forge, proposal: StickyProposal)
 // Other commits of the base do not change it.
 function contentDigest({ base, commit: { files } }: StickyProposal): string {
   const content = files.map(({ path, text }) => [path, text]).toSorted();
-  return createHash("sha256").update(canonical([base, content])).digest("hex");
+  return createHash("sha256")
+    .update(canonical([base, content]))
+    .digest("hex");
 }
 
 function notOurs({ number }: ForgeProposal, branch: string): HoldfastError {

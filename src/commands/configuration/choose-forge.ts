@@ -4,8 +4,10 @@ import { resolve } from "node:path";
 import { isObject, type Json } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
-import type { ForgePlace, PullRequestHead } from "../../forge/forge.ts";
+import type { Forge, ForgePlace, PullRequestHead } from "../../forge/forge.ts";
+import { type StatusPlace, statusPlace } from "../../forge/status-request.ts";
 import { isSentInClear } from "../../http/loopback.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import { type Invocation, missingFlags } from "../command.ts";
 import { readJsonFile } from "../input/read-json-file.ts";
 import type { Terminal } from "../terminal.ts";
@@ -30,13 +32,60 @@ export function chooseForge(invocation: Invocation, { isDrift }: { readonly isDr
   } = invocation;
   const { forge, job, repository } = named(invocation);
   if (forge === null || job === null || repository === undefined) throw missingChoice(invocation, { isDrift });
-  const apiUrl = (flags.apiUrl ?? job.apiUrl ?? defaults[forge]).replace(/\/+$/, "");
-  if (!/^https?:\/\//.test(apiUrl) || isSentInClear(apiUrl)) {
-    throw lacking("a token is sent over https alone, or to this machine", "give the API's address as https://…");
-  }
+  const apiUrl = requireSecure(flags.apiUrl ?? job.apiUrl ?? defaults[forge]);
   const token = tokenOf(flags.forgeTokenFile, forge, env, cwd);
   const pullRequest = flags.pullRequest === undefined ? job.pullRequest : { number: flags.pullRequest };
   return { forge, repository, apiUrl, token, pullRequest, revision: flags.revision ?? job.revision };
+}
+
+/** Chooses the forge and the repository of a pull request: flags before the followed repository before the job. */
+export function chooseRepository(
+  invocation: Invocation,
+  source: ForgeRepository | null,
+): Omit<ForgePlace, "clock" | "signal"> & Pick<ForgeChoice, "forge"> {
+  const {
+    flags,
+    terminal: { env, cwd },
+  } = invocation;
+  const known = flags.repository === undefined && flags.forge === undefined ? source : null;
+  const { forge: ofJob, job, repository: path } = named(invocation);
+  const [forge, repository] = [known?.provider ?? ofJob, known?.repository ?? path];
+  if (forge === null || repository === undefined) {
+    const needed = { "--forge github|gitlab": forge ?? undefined, "--repository OWNER/NAME": repository };
+    throw missingFlags(needed, "name what neither the target's source nor the CI job tells, or use --dry-run");
+  }
+  const apiUrl = requireSecure(flags.apiUrl ?? known?.apiUrl ?? job?.apiUrl ?? defaults[forge]);
+  const isGiven = flags.forgeTokenFile !== undefined || env.HOLDFAST_FORGE_TOKEN;
+  const file = flags.forgeTokenFile ?? (isGiven ? undefined : (known?.tokenFile ?? undefined));
+  return { forge, repository, apiUrl, token: tokenOf(file, forge, env, cwd) };
+}
+
+/** The repository that a source follows, and the token with which its commit statuses are written. */
+export type ForgeRepository = StatusPlace & { readonly tokenFile: string | null };
+
+/** The repository of a source on its forge; null if the address of the source does not tell. */
+export function forgeRepository(source: NonNullable<OperatorConfig["sources"]>[number]): ForgeRepository | null {
+  const { provider, tokenFile = null, apiUrl = null } = source.commitStatus ?? {};
+  const host = /^(?:[a-z]+:\/\/)?(?:[^@/]+@)?([^/:]+)/.exec(source.url)?.[1] ?? "";
+  const known = host === "github.com" ? "github" : host === "gitlab.com" ? "gitlab" : null;
+  const forge = provider ?? known;
+  const place = forge === null ? null : statusPlace(forge, source.url, apiUrl);
+  return place && { ...place, tokenFile };
+}
+
+function requireSecure(url: string): string {
+  const apiUrl = url.replace(/\/+$/, "");
+  if (/^https?:\/\//.test(apiUrl) && !isSentInClear(apiUrl)) return apiUrl;
+  throw lacking("a token is sent over https alone, or to this machine", "give the API's address as https://…");
+}
+
+/** Opens a forge; its code is loaded here, so that other commands do not load it. */
+export async function openForge(
+  { forge, ...place }: Omit<ForgePlace, "clock" | "signal"> & Pick<ForgeChoice, "forge">,
+  { clock, stopping: signal }: Pick<Terminal, "clock" | "stopping">,
+): Promise<Forge> {
+  if (forge === "gitlab") return (await import("../../forge/gitlab.ts")).createGitLab({ ...place, clock, signal });
+  return (await import("../../forge/github.ts")).createGitHub({ ...place, clock, signal });
 }
 
 /** The error for a comment of which something is not named: it names all of that. */

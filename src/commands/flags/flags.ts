@@ -160,6 +160,7 @@ export const flags = {
   waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts, in seconds (default: 600)", {
     parse: seconds(),
   }),
+  dryRun: toggleFlag("--dry-run", "show what would be proposed, with its diff; needs no forge and writes nothing"),
   noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would accept the changes"),
   failFast: toggleFlag("--fail-fast", "start no further writes after the first failure"),
   allowShrink: toggleFlag(

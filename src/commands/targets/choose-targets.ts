@@ -6,6 +6,7 @@ import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { ContentGate } from "../../core/gates/content-gate.ts";
 import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
+import type { PromotedField } from "../../core/promotion/version-fields.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import type { OrderRule } from "../../core/stages/decide-order.ts";
 import { type OrderedTarget, orderFault } from "../../core/stages/stages.ts";
@@ -56,6 +57,8 @@ export type TargetChoice = {
   /** What must be shown of prompts and models before they are written. */
   readonly gates: readonly ContentGate[];
   readonly order: OrderChoice;
+  /** The fields that a promotion to this target copies; null for those that say which version of something is used. */
+  readonly promote: readonly PromotedField[] | null;
   /** Where the ref of the last applied commit is pushed; null if it is not published. */
   readonly publish: RemoteAccess | null;
   /** Whether its pattern no longer stands for it, so that it has no pass and its state is kept. */
@@ -114,6 +117,7 @@ export function chooseTarget(
     windows: (entry.windows ?? []).map(freezeWindow),
     gates: gatesIn(entry, file),
     order: orderChoice(entry),
+    promote: entry.promote?.map((one) => (typeof one === "string" ? { path: one } : one)) ?? null,
     publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
     isRetired: false,
   };

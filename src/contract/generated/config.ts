@@ -456,6 +456,19 @@ maxUpdate?: (number | null)
  */
 stage?: (string | null)
 /**
+ * The fields that `holdfast promote` copies to this target; without this key those that say which version of something is used: images, charts, commits, revisions, and the content of model versions and prompts
+ */
+promote?: ((string | {
+/**
+ * JSON Pointer of the field, in which `*` stands for one step; everything below it is copied too
+ */
+path: string
+/**
+ * Glob over identities of this target
+ */
+match: string
+})[] | null)
+/**
  * Whether refs/holdfast/NAME of the repository follows the commit that was applied last, so that a CI job without a state folder can tell what was; off without this key
  */
 publishRef?: (boolean | null)

@@ -20,6 +20,12 @@ export function textDiff(before: Json, after: Json): string | null {
   return lineDiff(before, after) ?? wholeDiff(before, after);
 }
 
+/** A unified diff of a file of the repository, as `git apply` reads it; `before` is empty for a new file. */
+export function unifiedDiff(path: string, before: string, after: string): string {
+  const old = before === "" ? "/dev/null" : `a/${path}`;
+  return `--- ${old}\n+++ b/${path}\n${lineDiff(before, after) ?? wholeDiff(before, after)}`;
+}
+
 function isLong(text: string): boolean {
   return text.length > SHORT || text.includes("\n");
 }

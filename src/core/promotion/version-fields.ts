@@ -74,7 +74,8 @@ export function withVersions(kind: Kind, manifest: JsonObject, live: JsonObject,
     return isSamePlace(kind.shape, [given, content], path.slice(0, -1));
   });
   // What a version no longer has is no part of its content.
-  const lost = kind.hasVersions && isObject(given) ? contentFields(given).filter(([name = ""]) => !has(content, name)) : [];
+  const lost =
+    kind.hasVersions && isObject(given) ? contentFields(given).filter(([name = ""]) => !has(content, name)) : [];
   const changed = copied.length + lost.length === 0 ? manifest : takeLive(kind, manifest, live, [...copied, ...lost]);
   const hasNumber = kind.hasVersions && typeof manifest.version === "number" && typeof live.version === "number";
   return hasNumber && !equal(manifest.version, live.version) ? { ...changed, version: live.version ?? null } : changed;

@@ -18,7 +18,7 @@ import { readManifests } from "../../manifests/read-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { EVERYTHING, type Observed, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
-import { type LivePlan, planAgainstLive, type Planning } from "../plan.ts";
+import { type LivePlan, type Planning, planAgainstLive } from "../plan.ts";
 import { readAccessOf } from "../session.ts";
 
 /** A pass that plans what a promotion to this target would do, and writes nothing. */
@@ -147,7 +147,10 @@ async function revertOf(
     [...observation.live].map(([identity, one]) => {
       const manifest = after.get(identity);
       const isPromoted = manifest !== undefined && one.state === "present";
-      return [identity, isPromoted ? { ...one, row: { ...one.row, manifest: { ...one.row.manifest, ...manifest } } } : one];
+      return [
+        identity,
+        isPromoted ? { ...one, row: { ...one.row, manifest: { ...one.row.manifest, ...manifest } } } : one,
+      ];
     }),
   );
   const recorded = new Map(
@@ -161,10 +164,7 @@ async function revertOf(
   return (await planAgainstLive(promoted, planning)).plan;
 }
 
-async function secretFilesOf(
-  promoted: readonly PromotedManifest[],
-  { read, run }: Pass,
-): Promise<ReadonlySet<string>> {
+async function secretFilesOf(promoted: readonly PromotedManifest[], { read, run }: Pass): Promise<ReadonlySet<string>> {
   const files = new Set(promoted.map(({ file }) => file));
   const beside = read.manifests.filter(({ file }) => files.has(file));
   const values = await readManifests(beside, { clock: run.clock, signal: run.stopping });

@@ -1,0 +1,80 @@
+import type { PromotionReport } from "../../contract/generated/output.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { PromotionEvent } from "../../core/report/events.ts";
+import { postStickyProposal } from "../../forge/sticky-proposal.ts";
+import { promotionMarkdown, promotionTitle } from "../../render/markdown/promotion.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
+import type { Invocation } from "../command.ts";
+import { chooseRepository, forgeRepository, openForge } from "../configuration/choose-forge.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
+import type { Terminal } from "../terminal.ts";
+import type { ChangedFiles } from "./changed-files.ts";
+import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
+
+/** Where the pull request of a promotion is opened. */
+export type ProposalPlace = ReturnType<typeof chooseRepository> & {
+  /** Whether nobody has asked for it, as in a daemon. */
+  readonly isAutomatic: boolean;
+};
+
+/** The repository in which the manifests of a target are. */
+export function proposalPlace(
+  { choice }: CommandTarget,
+  { sources = [] }: OperatorConfig,
+  invocation: Invocation,
+): ProposalPlace {
+  const source = sources?.find(({ name }) => name === choice?.source?.name);
+  return { ...chooseRepository(invocation, source === undefined ? null : forgeRepository(source)), isAutomatic: false };
+}
+
+/** Opens the pull request of a promotion, or updates the open one. */
+export async function propose(
+  { report, found: { promotion }, files: { files } }: Proposed,
+  { from, to }: PromotionTargets,
+  { isAutomatic, ...place }: ProposalPlace,
+  terminal: Pick<Terminal, "clock" | "stopping">,
+): Promise<PromotionReport["pullRequest"]> {
+  const { plans } = promotion;
+  if (plans === null) return null;
+  const parent = requireCommit(promotion);
+  const forge = await openForge(place, terminal);
+  const branch = `holdfast/promote-${from.name}-to-${to.name}`;
+  const ofFolder = to.remote === null ? promotion.branch : (to.remote.ref?.replace(/^refs\/heads\//, "") ?? null);
+  const base = ofFolder ?? (await forge.defaultBranch());
+  const title = promotionTitle(report);
+  const { what, number, url } = await postStickyProposal(forge, {
+    name: `promote ${from.name} ${to.name}`,
+    title,
+    body: promotionMarkdown({ ...report, plans }),
+    base,
+    commit: {
+      branch,
+      parent,
+      message: messageOf(title, report),
+      files: files.map(({ path, before, after }) => ({ path, text: after, isNew: before === "" })),
+    },
+    isAutomatic,
+  });
+  return { result: what, number, url, branch };
+}
+
+type Proposed = {
+  readonly report: PromotionReport;
+  readonly found: FoundPromotion;
+  readonly files: ChangedFiles;
+};
+
+// The branch begins at the commit that was read.
+function requireCommit({ revision }: PromotionEvent): string {
+  if (revision !== null) return revision;
+  throw new HoldfastError("invalid", "the manifests of the target that is promoted to are not those of a commit", {
+    hint: "commit them and push the commit, or use --dry-run",
+  });
+}
+
+function messageOf(title: string, { promoted }: PromotionReport): string {
+  const lines = promoted.map(
+    ({ identity, changes }) => `- ${identity}: ${changes.map(({ label }) => label).join(", ")}`,
+  );
+  return `${title}\n\n${lines.join("\n")}\n`;
+}

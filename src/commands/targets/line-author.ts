@@ -1,0 +1,26 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { relativePath } from "../../files/real-path.ts";
+import { blameLine, type LineAuthor } from "../../source/git/blame-line.ts";
+import { findRepository } from "../../source/git/find-repository.ts";
+import { realRoot } from "../../source/source-root.ts";
+import type { Terminal } from "../terminal.ts";
+import type { CommandTarget } from "./create-target.ts";
+
+/** A line of a file of a target, as reports name it, or all lines from there to the end of its document. */
+export type FieldPlace = { readonly file: string; readonly line: number; readonly upTo: "line" | "document" };
+
+/** Who wrote a line of a target's source, as seen from a commit; null if git cannot tell. */
+export async function lineAuthor(
+  { file, ...place }: FieldPlace,
+  commit: string | null,
+  { remote, source }: CommandTarget,
+  { cwd, stopping: signal }: Terminal,
+): Promise<LineAuthor | null> {
+  if (commit === null) return null;
+  if (remote !== null) return blameLine(remote.repository, { ...place, commit, path: file }, { signal });
+  const repository = await findRepository(realRoot(source.root), { signal });
+  if (repository === null || repository.top === null || repository.isForeign) return null;
+  const path = relativePath(repository.top, realpathSync(resolve(cwd, file)));
+  return blameLine(repository, { ...place, commit, path }, { signal });
+}

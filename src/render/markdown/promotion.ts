@@ -1,0 +1,91 @@
+import type { PromotionReport } from "../../contract/generated/output.ts";
+import { groupOf } from "../../core/kind.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { kindsByType } from "../../kinds/index.ts";
+import { count } from "../count-text.ts";
+import { codeSpan } from "./code-markup.ts";
+import { planMarkdown } from "./plan.ts";
+
+/** A promotion and its plans, for the text of a pull request. */
+export type PromotionText = Pick<PromotionReport, "from" | "to" | "promoted" | "refused"> & {
+  readonly plans: { readonly promotion: Plan; readonly revert: Plan };
+};
+
+/** The longest text that every forge takes, with room for the hidden marker. */
+const MOST = 60_000;
+const MOST_ROWS = 100;
+
+/** The title of the pull request of a promotion. */
+export function promotionTitle({ from, to, promoted }: Pick<PromotionReport, "from" | "to" | "promoted">): string {
+  const [only] = promoted;
+  const what = promoted.length === 1 && only !== undefined ? only.identity : count(promoted.length, "resource");
+  return `Promote ${from} to ${to}: ${what}`.slice(0, 200);
+}
+
+/** The text of the pull request of a promotion: what changes, since when it is healthy, who wrote it, and both plans. */
+export function promotionMarkdown({ from, to, promoted, refused, plans }: PromotionText): string {
+  const head = [
+    `What is live and healthy in ${codeSpan(from)}, for ${codeSpan(to)}.`,
+    changesTable({ from, to, promoted }),
+    refusedList(refused),
+  ].filter((part) => part !== "");
+  const room = MOST - head.join("\n\n").length;
+  return `${[
+    ...head,
+    "## Plan of the promotion",
+    planPart(plans.promotion, to, Math.floor(room / 2)),
+    "## Plan of its revert",
+    `What an apply does when this is reverted after ${codeSpan(to)} has applied it.`,
+    planPart(plans.revert, to, Math.floor(room / 3)),
+  ].join("\n\n")}\n`;
+}
+
+function planPart(plan: Plan, target: string, most: number): string {
+  const view = { target, whole: "`holdfast promote --dry-run -o json` has all of them.", detailOf: () => null };
+  const text = planMarkdown(plan, {
+    ...view,
+    most: Math.max(most - 100, 1000),
+    subject: "change",
+    groupOf: (one) => groupOf(one, kindsByType),
+  });
+  return text.trimEnd();
+}
+
+function changesTable({ from, promoted }: Pick<PromotionText, "from" | "to" | "promoted">): string {
+  const rows = promoted.flatMap(({ identity, from: source, changes, since, authors }) => {
+    const name = source === identity ? codeSpan(identity) : `${codeSpan(identity)} from ${codeSpan(source)}`;
+    const wrote = authors.map(({ author, commit }) => `${codeSpan(author)} in ${codeSpan(commit.slice(0, 12))}`);
+    return changes.map(({ label, before, after }) => {
+      const cells = [name, codeSpan(label), `${valueText(before)} → ${valueText(after)}`];
+      return [...cells, since === null ? "" : codeSpan(since), wrote.join(", ")].map(cell).join(" | ");
+    });
+  });
+  const shown = rows.slice(0, MOST_ROWS).map((row) => `| ${row} |`);
+  const more = rows.length > MOST_ROWS ? [`\nAnd ${rows.length - MOST_ROWS} more fields.`] : [];
+  return [
+    `| Resource | Field | Change | Healthy in ${cell(codeSpan(from))} since | Written by |`,
+    "| --- | --- | --- | --- | --- |",
+    ...shown,
+    ...more,
+  ].join("\n");
+}
+
+function valueText(value: unknown): string {
+  return value === null || value === undefined
+    ? "(none)"
+    : codeSpan(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+// A bar ends a cell even in a code span.
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
+
+function refusedList(refused: PromotionText["refused"]): string {
+  if (refused.length === 0) return "";
+  const shown = refused
+    .slice(0, MOST_ROWS)
+    .map(({ identity, detail }) => `- ${codeSpan(identity)}: ${codeSpan(detail)}`);
+  const more = refused.length > MOST_ROWS ? [`- and ${refused.length - MOST_ROWS} more`] : [];
+  return [`**Not promoted: ${refused.length}**`, "", ...shown, ...more].join("\n");
+}
