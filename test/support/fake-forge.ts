@@ -4,6 +4,25 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 /** A comment as a fake forge keeps it. */
 export type KeptComment = { readonly id: number; readonly author: string; body: string };
 
+/** A pull request from a branch of the repository, as a fake forge keeps it. */
+export type KeptProposal = {
+  readonly number: number;
+  readonly author: string;
+  readonly branch: string;
+  readonly base: string;
+  title: string;
+  body: string;
+  state: "open" | "closed" | "merged";
+};
+
+/** A branch as a fake forge keeps it: its commit, and the files that this has changed. */
+export type KeptBranch = {
+  readonly commit: string;
+  readonly parent: string;
+  readonly message: string;
+  readonly files: { readonly [path: string]: string };
+};
+
 /** An answer that a fake forge gives once instead of its own. */
 export type Fault = {
   readonly status: number;
@@ -25,6 +44,14 @@ export type FakeForge = {
     isOpen: boolean;
   }[];
   readonly statuses: { readonly commit: string; readonly body: { readonly [name: string]: unknown } }[];
+  /** Pull requests from branches of the repository, the oldest first. */
+  readonly proposals: KeptProposal[];
+  /** Branches that were written, by name. */
+  readonly branches: Map<string, KeptBranch>;
+  /** Trees and commits that were made and are on no branch yet. */
+  readonly objects: Map<string, object>;
+  /** Commits that the repository has; null for any. */
+  commits: ReadonlySet<string> | null;
   /** Each request, as `POST /path`. */
   readonly requests: string[];
   pull: { head: string; isOpen: boolean };
@@ -98,6 +125,10 @@ async function startForge(
     comments: [],
     issues: [{ number: 1, author: "ada", title: "Help", body: "It drifts", isOpen: true }],
     statuses: [],
+    proposals: [],
+    branches: new Map(),
+    objects: new Map(),
+    commits: null,
     requests: [],
     pull: { head: "a".repeat(40), isOpen: true },
     mayWrite: true,
@@ -193,6 +224,8 @@ export function startGitHub(onFinished: OnFinished): Promise<FakeForge> {
             json: { data: { viewer: { login: "github-actions", databaseId: githubUser(login).id } } },
           };
         if (path === "/pulls/7") return { status: 200, json: pull };
+        const proposed = githubProposal(forge, { method, url, body }, path, login);
+        if (proposed !== null) return proposed;
         if (path === "/pulls") {
           const isAsked = url.searchParams.get("head") === "stranger:feature" && forge.pull.isOpen;
           return { status: 200, json: isAsked ? [{ ...pull, number: 3, head: { sha: "0" } }, pull] : [] };
@@ -242,6 +275,8 @@ export function startGitLab(onFinished: OnFinished): Promise<FakeForge> {
         const request = { iid: 7, state: forge.pull.isOpen ? "opened" : "closed", sha: forge.pull.head };
         if (path === "/user") return { status: 200, json: { id: 1, username: "project_1_bot" } };
         if (path === "/merge_requests/7") return { status: 200, json: request };
+        const proposed = gitlabProposal(forge, { method, url, body }, path);
+        if (proposed !== null) return proposed;
         if (path === "/merge_requests") {
           return { status: 200, json: url.searchParams.get("source_branch") === "feature" ? [request] : [] };
         }
@@ -282,6 +317,129 @@ export function startGitLab(onFinished: OnFinished): Promise<FakeForge> {
     },
     onFinished,
   );
+}
+
+const PROPOSED = "holdfast/";
+const digestOf = (value: unknown) => createHash("sha1").update(JSON.stringify(value)).digest("hex");
+const unprocessable = (text: string): Reply => ({ status: 422, json: { message: text } });
+
+type Tree = { readonly tree: readonly { readonly path: string; readonly content: string }[] };
+
+/** GitHub's branches, commits and pull requests from them; null for another request. */
+function githubProposal(forge: FakeForge, { method, url, body }: Call, path: string, login: string): Reply | null {
+  const { proposals, branches, objects } = forge;
+  const shown = ({ number, author, state, ...one }: KeptProposal) => ({
+    ...{ id: number + 5000, number, title: one.title, body: one.body, user: githubUser(author), head: { sha: "0" } },
+    state: state === "open" ? "open" : "closed",
+    merged_at: state === "merged" ? "2026-11-28T10:00:00Z" : null,
+    html_url: `https://github.example.com/ml/platform/pull/${number}`,
+  });
+  if (path === "") return { status: 200, json: { default_branch: "main" } };
+  if (path === "/pulls" && method === "GET") {
+    const head = url.searchParams.get("head") ?? "";
+    if (!head.startsWith(`ml:${PROPOSED}`)) return null;
+    const found = proposals.filter(
+      ({ branch, base }) => head === `ml:${branch}` && base === url.searchParams.get("base"),
+    );
+    return { status: 200, json: found.toReversed().map(shown) };
+  }
+  if (path === "/pulls" && method === "POST") {
+    const [branch, base] = [String(body.head), String(body.base)];
+    if (!branches.has(branch)) return unprocessable("Validation Failed: head does not exist");
+    const isOpen = proposals.some((one) => one.branch === branch && one.base === base && one.state === "open");
+    if (isOpen) return unprocessable(`A pull request already exists for ml:${branch}.`);
+    return { status: 201, json: shown(addProposal(forge, { branch, base, author: login }, body, "body")) };
+  }
+  const number = /^\/pulls\/(\d+)$/.exec(path)?.[1];
+  if (number !== undefined && method === "PATCH") {
+    const found = proposals.find((one) => String(one.number) === number);
+    if (found === undefined) return NOT_FOUND;
+    Object.assign(found, { title: String(body.title), body: String(body.body) });
+    return { status: 200, json: shown(found) };
+  }
+  const commit = /^\/git\/commits\/(\w+)$/.exec(path)?.[1];
+  if (commit !== undefined) {
+    const isKnown = forge.commits === null || forge.commits.has(commit);
+    return isKnown ? { status: 200, json: { sha: commit, tree: { sha: `${commit.slice(1)}0` } } } : NOT_FOUND;
+  }
+  if (path === "/git/trees" || path === "/git/commits") {
+    const sha = digestOf(body);
+    objects.set(sha, body);
+    return { status: 201, json: { sha } };
+  }
+  const ref = /^\/git\/refs?\/heads\/(.+)$/.exec(decodeURIComponent(path))?.[1];
+  if (ref !== undefined && method === "GET") {
+    const known = branches.get(ref);
+    return known === undefined ? NOT_FOUND : { status: 200, json: { object: { sha: known.commit } } };
+  }
+  if (path !== "/git/refs" && ref === undefined) return null;
+  const branch = ref ?? String(body.ref).replace("refs/heads/", "");
+  if (method === "POST" && branches.has(branch)) return unprocessable("Reference already exists");
+  if (method === "PATCH" && !branches.has(branch)) return unprocessable("Reference does not exist");
+  if (method === "PATCH" && body.force !== true) return unprocessable("Update is not a fast forward");
+  const { tree, parents, message } = objects.get(String(body.sha)) as {
+    readonly tree: string;
+    readonly parents: readonly [string];
+    readonly message: string;
+  };
+  const files = (objects.get(tree) as Tree).tree.map(({ path: file, content }) => [file, content] as const);
+  branches.set(branch, { commit: String(body.sha), parent: parents[0], message, files: Object.fromEntries(files) });
+  return { status: method === "POST" ? 201 : 200, json: { object: { sha: body.sha } } };
+}
+
+type Action = { readonly action: string; readonly file_path: string; readonly content: string };
+
+/** GitLab's branches, commits and merge requests from them; null for another request. */
+function gitlabProposal(forge: FakeForge, { method, url, body }: Call, path: string): Reply | null {
+  const { proposals, branches } = forge;
+  const shown = ({ number, author, state, title, body: description }: KeptProposal) => ({
+    ...{ iid: number, title, description, author: { id: Number(author) || 99 } },
+    state: state === "open" ? "opened" : state,
+    web_url: `https://gitlab.example.com/ml/platform/-/merge_requests/${number}`,
+  });
+  if (path === "") return { status: 200, json: { default_branch: "main" } };
+  if (path === "/repository/commits" && method === "POST") {
+    const [branch, parent] = [String(body.branch), String(body.start_sha)];
+    if (forge.commits !== null && !forge.commits.has(parent))
+      return { status: 400, json: { message: "Invalid reference name" } };
+    if (branches.has(branch) && body.force !== true) {
+      return { status: 400, json: { message: "A branch called '' already exists. Switch to that branch" } };
+    }
+    const actions = body.actions as readonly Action[];
+    const files = Object.fromEntries(actions.map(({ file_path, content }) => [file_path, content]));
+    const commit = digestOf(body);
+    branches.set(branch, { commit, parent, message: String(body.commit_message), files });
+    return { status: 201, json: { id: commit } };
+  }
+  if (path === "/merge_requests" && method === "GET") {
+    const branch = url.searchParams.get("source_branch") ?? "";
+    if (!branch.startsWith(PROPOSED)) return null;
+    const base = url.searchParams.get("target_branch");
+    const found = proposals.filter((one) => one.branch === branch && one.base === base);
+    return { status: 200, json: found.toReversed().map(shown) };
+  }
+  if (path === "/merge_requests" && method === "POST") {
+    const [branch, base] = [String(body.source_branch), String(body.target_branch)];
+    const isOpen = proposals.some((one) => one.branch === branch && one.base === base && one.state === "open");
+    if (isOpen) return { status: 409, json: { message: "Another open merge request already exists" } };
+    return { status: 201, json: shown(addProposal(forge, { branch, base, author: "1" }, body, "description")) };
+  }
+  const found = proposals.find(({ number }) => path === `/merge_requests/${number}`);
+  if (found === undefined || method !== "PUT") return null;
+  Object.assign(found, { title: String(body.title), body: String(body.description) });
+  return { status: 200, json: shown(found) };
+}
+
+function addProposal(
+  { proposals }: FakeForge,
+  given: Pick<KeptProposal, "branch" | "base" | "author">,
+  body: Call["body"],
+  text: "body" | "description",
+): KeptProposal {
+  const number = proposals.length + 21;
+  const made: KeptProposal = { ...given, number, title: String(body.title), body: String(body[text]), state: "open" };
+  proposals.push(made);
+  return made;
 }
 
 function changeComment(

@@ -1,3 +1,5 @@
+// src/commands/promote: what is promoted from one target to another, and its pull request. See docs/environments.md#promotion.
+
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassEvent, PromotableEvent, PromotionEvent, ReadEvent } from "../../core/report/events.ts";

@@ -143,23 +143,15 @@ async function revertOf(
   observed: Observed,
   { after, planning }: { readonly after: ReadonlyMap<Identity, JsonObject>; readonly planning: Planning },
 ): Promise<Plan> {
-  const live = new Map(
-    [...observation.live].map(([identity, one]) => {
-      const manifest = after.get(identity);
-      const isPromoted = manifest !== undefined && one.state === "present";
-      return [
-        identity,
-        isPromoted ? { ...one, row: { ...one.row, manifest: { ...one.row.manifest, ...manifest } } } : one,
-      ];
-    }),
-  );
-  const recorded = new Map(
-    [...observed.recorded].map(([identity, one]) => {
-      const manifest = after.get(identity);
-      const isPromoted = manifest !== undefined && isOpened(one);
-      return [identity, isPromoted ? { ...one, written: manifest, returned: null } : one];
-    }),
-  );
+  const live = new Map(observation.live);
+  const recorded = new Map(observed.recorded);
+  for (const [identity, manifest] of after) {
+    const [one, known] = [live.get(identity), recorded.get(identity)];
+    const returned = one?.state === "present" ? { ...one.row.manifest, ...manifest } : null;
+    if (one?.state === "present" && returned !== null)
+      live.set(identity, { ...one, row: { ...one.row, manifest: returned } });
+    if (known !== undefined && isOpened(known)) recorded.set(identity, { ...known, written: manifest, returned });
+  }
   const promoted = { ...observed, recorded, observation: { ...observed.observation, live, dryRuns: new Map() } };
   return (await planAgainstLive(promoted, planning)).plan;
 }

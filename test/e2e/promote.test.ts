@@ -1,0 +1,252 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { PromotionReport } from "../../src/contract/generated/output.ts";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { type FakeForge, forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { commitAll, git } from "../support/git.ts";
+import { foundations, prompt, service } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const API = "service/dev:web/api";
+
+/** A service with a comment beside what is promoted, and a number of replicas of its own. */
+const api = (version: string, replicas: number): string => `type: service
+name: api
+workspace_fqn: dev:web
+replicas: ${replicas} # of this environment
+image:
+  type: image
+  image_uri: registry.example.com/api:${version} # released by CI
+ports:
+  - port: 8080
+`;
+
+type World = {
+  readonly source: Source;
+  readonly staging: Server;
+  readonly prod: Server;
+  readonly run: Source["runHere"];
+};
+
+/** Two control planes that follow folders of one repository, and a configuration with a target for each. */
+async function world(
+  files: { readonly [file: string]: string },
+  serveOne: () => Promise<Server> = () => serve(),
+  more = "",
+): Promise<World> {
+  const [staging, prod] = [await serveOne(), await serveOne()];
+  const shared = Object.entries(foundations);
+  const source = await sourceOf({
+    ...Object.fromEntries(
+      shared.flatMap(([file, text]) => [
+        [`staging/${file}`, text],
+        [`prod/${file}`, text],
+      ]),
+    ),
+    ...files,
+    ".gitignore": ".holdfast/\n",
+  });
+  const outside = await temporaryFolder();
+  const config = join(outside, "targets.yaml");
+  await writeFile(join(outside, "staging-token"), staging.token, { mode: 0o600 });
+  await writeFile(join(outside, "prod-token"), prod.token, { mode: 0o600 });
+  await writeFile(
+    config,
+    `targets:
+  - { name: staging, server: "${staging.url}", tokenFile: ${join(outside, "staging-token")}, paths: [staging] }
+  - { name: prod, server: "${prod.url}", tokenFile: ${join(outside, "prod-token")}, paths: [prod]${more} }
+`,
+  );
+  const run: Source["runHere"] = (args, env) => source.runHere([...args, "--config", config], env);
+  return { source, staging, prod, run };
+}
+
+const both = (name: string, staging: string, prod: string) => ({
+  [`staging/${name}.yaml`]: staging,
+  [`prod/${name}.yaml`]: prod,
+});
+
+async function applyBoth({ run }: Pick<World, "run">): Promise<void> {
+  for (const target of ["staging", "prod"]) {
+    expect(await run(["apply", "--yes", "--target", target])).toMatchObject({ code: 0 });
+  }
+}
+
+function github({ apiUrl }: FakeForge) {
+  return {
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: forgeFacts.repository,
+    GITHUB_API_URL: apiUrl,
+    GITHUB_TOKEN: forgeFacts.token,
+  };
+}
+
+function gitlab({ apiUrl }: FakeForge) {
+  return {
+    GITLAB_CI: "true",
+    CI_API_V4_URL: apiUrl,
+    CI_PROJECT_PATH: forgeFacts.repository,
+    GITLAB_TOKEN: forgeFacts.token,
+  };
+}
+
+describe.each(controlPlaneVariants)("holdfast promote on $name control planes", (plane) => {
+  test("shows the diff of what is healthy, which git applies, and changes only the version", async () => {
+    const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)), plane.serve);
+    const { source, run } = it;
+    await commitAll(source.folder, "Start");
+    await applyBoth(it);
+    const effects = it.prod.effects();
+    const ended = await run(["promote", "staging", "prod", API, "--dry-run"]);
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toContain(`~ ${API}  prod/api.yaml\n`);
+    expect(ended.stdout).toContain(" of Ada <ada@example.com>, ");
+    expect(ended.stdout).toContain("    healthy since 20");
+    expect(ended.stdout).toContain(
+      "-  image_uri: registry.example.com/api:1.3.0 # released by CI\n+  image_uri: registry.example.com/api:1.4.0 # released by CI\n",
+    );
+    expect(ended.stdout).toMatch(/Promotion of staging to prod: 1 resource\n$/);
+    expect(it.prod.effects()).toEqual(effects);
+    await source.write(
+      "change.patch",
+      ended.stdout.slice(ended.stdout.indexOf("--- a/"), ended.stdout.indexOf("Promotion of")),
+    );
+    await git(source.folder, "apply", "--check", "change.patch");
+    const { stdout } = await run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+    expect(faultsOf("promotion", stdout)).toEqual([]);
+    const report: PromotionReport = JSON.parse(stdout);
+    expect(report.promoted).toMatchObject([{ identity: API, changes: [{ before: "registry.example.com/api:1.3.0" }] }]);
+    expect(report.plan?.steps).toMatchObject([{ identity: API, action: "update" }]);
+    expect(report.revert?.steps).toMatchObject([
+      { identity: API, action: "update", changes: [{ after: "registry.example.com/api:1.3.0", cause: "manifest" }] },
+    ]);
+  });
+});
+
+describe.each([
+  { name: "GitHub", start: startGitHub, env: github },
+  { name: "GitLab", start: startGitLab, env: gitlab },
+])("holdfast promote with $name", ({ start, env }) => {
+  test("opens one pull request, updates it when there is something new, and does not reopen a closed one", async () => {
+    const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
+    const { source, run } = it;
+    const parent = await commitAll(source.folder, "Start");
+    await applyBoth(it);
+    const fake = await start(onTestFinished);
+    const promote = () => run(["promote", "staging", "prod"], env(fake));
+    const first = await promote();
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(first.stdout).toContain("; pull request 21 created: https://");
+    const branch = "holdfast/promote-staging-to-prod";
+    expect(fake.branches.get(branch)).toMatchObject({ parent, files: { "prod/api.yaml": api("1.4.0", 4) } });
+    const [opened] = fake.proposals;
+    expect(opened).toMatchObject({ branch, base: "main", title: `Promote staging to prod: ${API}` });
+    expect(opened?.body).toContain(
+      "| `service/dev:web/api` | `image.image_uri` | `registry.example.com/api:1.3.0` → `registry.example.com/api:1.4.0` |",
+    );
+    expect(opened?.body).toMatch(
+      /## Plan of the promotion\n\n### Holdfast: 1 to update\n.*## Plan of its revert\n.*### Holdfast: 1 to update\n/s,
+    );
+    expect(opened?.body).toContain("`Ada <ada@example.com>` in `");
+    const written = fake.requests.filter((one) => !one.startsWith("GET") && !one.endsWith("/graphql")).length;
+    expect((await promote()).stdout).toContain("; pull request 21 unchanged");
+    expect(fake.requests.filter((one) => !one.startsWith("GET") && !one.endsWith("/graphql"))).toHaveLength(written);
+
+    await source.write("staging/api.yaml", api("1.5.0", 1));
+    const next = await commitAll(source.folder, "Release 1.5.0");
+    expect(await run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+    expect((await promote()).stdout).toContain("; pull request 21 updated");
+    expect(fake.proposals).toHaveLength(1);
+    expect(fake.branches.get(branch)).toMatchObject({ parent: next, files: { "prod/api.yaml": api("1.5.0", 4) } });
+    expect(fake.proposals[0]?.body).toContain("registry.example.com/api:1.5.0");
+
+    if (opened !== undefined) opened.state = "closed";
+    expect((await promote()).stdout).toContain("pull request 21 with this content was closed, and is not opened again");
+    expect(fake.proposals).toHaveLength(1);
+
+    await source.write("prod/api.yaml", api("1.5.0", 4));
+    await commitAll(source.folder, "Promote by hand");
+    const none = await promote();
+    expect(none).toMatchObject({ code: 0 });
+    expect(none.stdout).toMatch(/^Promotion of staging to prod: nothing to promote, \d unchanged\n$/);
+  });
+
+  test("says what the forge refuses, and repeats after its faults without a second pull request", async () => {
+    const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
+    await commitAll(it.source.folder, "Start");
+    await applyBoth(it);
+    const fake = await start(onTestFinished);
+    fake.mayWrite = false;
+    const refused = await it.run(["promote", "staging", "prod"], env(fake));
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain("the token lacks a permission");
+    fake.mayWrite = true;
+    fake.commits = new Set();
+    const unknown = await it.run(["promote", "staging", "prod"], env(fake));
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain("writing the branch holdfast/promote-staging-to-prod");
+    fake.commits = null;
+    fake.fail(/POST .*\/(?:pulls|merge_requests)$/, { status: 502, body: "<html>" });
+    expect((await it.run(["promote", "staging", "prod"], env(fake))).code).toBe(1);
+    expect((await it.run(["promote", "staging", "prod"], env(fake))).stdout).toContain("pull request 21 created");
+    expect(fake.proposals).toHaveLength(1);
+    expect(`${refused.stderr}${unknown.stderr}`).not.toContain("CANARY");
+  });
+});
+
+test("what is not healthy, not applied or not declared in the other target is listed with its reason", async () => {
+  const files = {
+    ...both("api", api("1.4.0", 1), api("1.3.0", 4)),
+    ...both("answer", prompt("answer", "Be brief."), prompt("answer", "Be long.")),
+    "staging/only.yaml": service("only"),
+  };
+  const it = await world(files);
+  await applyBoth(it);
+  await it.source.write("staging/later.yaml", service("later"));
+  const changed = {
+    type: "service",
+    name: "api",
+    workspace_fqn: "dev:web",
+    image: { type: "image", image_uri: "x:2" },
+    ports: [{ port: 8080 }],
+  };
+  await it.staging.call("PUT", "/api/svc/v1/apps", { manifest: changed });
+  const ended = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+  const { promoted, refused }: PromotionReport = JSON.parse(ended.stdout);
+  expect(promoted.map(({ identity }) => identity)).toEqual(["chat_prompt/registry/answer"]);
+  expect(refused.map(({ identity, why }) => [identity, why])).toEqual([
+    [API, expect.stringMatching(/^(?:drifted|rolling-out)$/)],
+    ["service/dev:web/later", "not-recorded"],
+    ["service/dev:web/only", "not-declared"],
+  ]);
+});
+
+test("wrong input is named: unknown targets, the same one twice, no forge, a folder that is no commit", async () => {
+  const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
+  await applyBoth(it);
+  const unknown = await it.run(["promote", "stagin", "prod"]);
+  expect(unknown).toMatchObject({ code: 3 });
+  expect(unknown.stderr).toContain("there is no target stagin\n  → did you mean staging? there are: staging, prod");
+  expect((await it.run(["promote", "prod", "prod"])).stderr).toContain("prod cannot be promoted to itself");
+  const forge = await it.run(["promote", "staging", "prod"]);
+  expect(forge).toMatchObject({ code: 3 });
+  expect(forge.stderr).toContain("--forge github|gitlab and --repository OWNER/NAME are missing");
+  const fake = await startGitHub(onTestFinished);
+  const uncommitted = await it.run(["promote", "staging", "prod"], github(fake));
+  expect(uncommitted.code).toBe(3);
+  expect(uncommitted.stderr).toContain("not those of a commit");
+  expect(fake.proposals).toEqual([]);
+});
+
+test("a target names the fields that are promoted to it", async () => {
+  const more = ", promote: [/replicas, { path: /ports, match: job/** }]";
+  const it = await world(both("api", api("1.4.0", 2), api("1.3.0", 4)), undefined, more);
+  await applyBoth(it);
+  const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run"]);
+  expect(stdout).toContain("-replicas: 4 # of this environment\n+replicas: 2 # of this environment\n");
+  expect(stdout).not.toContain("+  image_uri");
+});
