@@ -10,7 +10,7 @@ import { type Identity, requireRead } from "../../core/manifest.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PromotionCandidate } from "../../core/promotion/promotion.ts";
 import { unnumbered, withVersions } from "../../core/promotion/version-fields.ts";
-import { isOpened } from "../../core/recorded.ts";
+import { isOpened, type Recorded } from "../../core/recorded.ts";
 import type { PromotedManifest, PromotionEvent } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { literalSecrets } from "../../manifests/literal-secrets.ts";
@@ -150,7 +150,9 @@ async function revertOf(
     const returned = one?.state === "present" ? { ...one.row.manifest, ...manifest } : null;
     if (one?.state === "present" && returned !== null)
       live.set(identity, { ...one, row: { ...one.row, manifest: returned } });
-    if (known !== undefined && isOpened(known)) recorded.set(identity, { ...known, written: manifest, returned });
+    if (known === undefined || !isOpened(known)) continue;
+    const promoted: Recorded = { ...known, written: manifest, returned };
+    recorded.set(identity, promoted);
   }
   const promoted = { ...observed, recorded, observation: { ...observed.observation, live, dryRuns: new Map() } };
   return (await planAgainstLive(promoted, planning)).plan;
