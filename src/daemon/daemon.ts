@@ -176,7 +176,7 @@ async function runAll(watched: readonly Watched[], options: RunOptions): Promise
 
 async function runTarget(one: Watched, options: RunOptions, control: ControlSocket): Promise<void> {
   const watch = createPassWatch();
-  const { clock, random, stopping, signal, replaced, isReloaded, onWorked } = options;
+  const { clock, random, stopping, signal, replaced, isReloaded, memories, onWorked } = options;
   const { begin, emit, failure, end, applied, ended } = observers([
     watch.observer,
     ...options.observers.of(one.name),
@@ -200,7 +200,7 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
   }
   try {
     await runPasses(target, {
-      ...{ clock, random, stopping, signal, replaced, isReloaded },
+      ...{ clock, random, stopping, signal, replaced, isReloaded, memories },
       ...{ name, queue, election, sync, intervalMs, driftIntervalMs },
       emit,
       onWorked,

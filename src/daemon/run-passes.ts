@@ -11,7 +11,7 @@ import { reconcileAgain } from "../engine/reconcile.ts";
 import type { Run } from "../engine/run.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { claimsType } from "../manifests/claims-type.ts";
-import { SourceError } from "../source/source-error.ts";
+import { RetiredError, SourceError } from "../source/source-error.ts";
 import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import type { PassTimes } from "./ended-pass.ts";
 import type { DuePass, PassCause, PassJob, PassQueue } from "./pass-queue.ts";
@@ -32,6 +32,8 @@ export type Succession = {
   readonly replaced: AbortSignal;
   /** Whether an earlier configuration was in force before this one; then no refusal ends the process. */
   readonly isReloaded: boolean;
+  /** What the passes of each target remember, by its name: passes continue with what is there, and leave theirs. */
+  readonly memories: Map<string, ReadMemory>;
 };
 
 /** How the passes of a target run. */
@@ -207,8 +209,9 @@ function createPass(
   const { name, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
-  let memory: ReadMemory = { ...NO_MEMORY, lastApplied: null };
-  let isMemoryRead = false;
+  const earlier = context.memories.get(name) ?? null;
+  let memory: ReadMemory = earlier ?? { ...NO_MEMORY, lastApplied: null };
+  let isMemoryRead = earlier !== null;
   let defaultCause: PassCause = isReloaded ? "configuration" : "start";
   let hasWorked = isReloaded;
   const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
@@ -238,12 +241,13 @@ function createPass(
       const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, { ...context, stopping: signal });
       memory = ended.memory;
       applied = ended.result.what === "applied" ? ended.result : null;
+      context.memories.set(name, memory);
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
       if (ended.result.what === "superseded" || leader.isLost()) passAgain("retry");
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted || error instanceof RetiredError) return;
       if (isFatal(error)) {
         await context.onFatal(error, startedAt);
         throw error;

@@ -46,3 +46,8 @@ export class SourceError extends HoldfastError {
     this.reason = reason;
   }
 }
+
+/** The target is retired, and the pass that found it ends: nothing of it is told or stored. */
+export class RetiredError extends Error {
+  override readonly name = "RetiredError";
+}

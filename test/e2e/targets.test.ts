@@ -2,6 +2,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
+import { eventually } from "../support/eventually.ts";
 import { git } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
@@ -388,5 +389,45 @@ describe("targets from a pattern", () => {
     ]);
     await write("environments.yaml", "[]\n");
     expect(await run(["plan"])).toMatchObject({ code: 5 });
+  });
+
+  test("are added and retired by a daemon, while those that stay go on without a full pass", async () => {
+    const server = await serve();
+    const upstream = await upstreamOf(clusters("a", "b"));
+    const target = { name: "{dir}", each: "clusters/*", interval: 0.3, driftInterval: 3600 };
+    const source = await operatorOf(
+      { sources: [{ name: "platform", url: upstream.folder }], targets: [target] },
+      server,
+    );
+    const daemon = source.start(["watch", "--sink", "file"]);
+    const statuses = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets;
+    const isSynced = ({ sync }: { sync: string }) => sync === "Synced";
+    await eventually("both are synced", async () => (await statuses()).every(isSynced));
+    // What others change meanwhile, only a full pass would find.
+    const manifest = { type: "team", name: "a-team", members: ["eve@example.com"] };
+    await server.call("PUT", "/api/svc/v1/teams", { manifest });
+    await upstream.remove("clusters/b");
+    const commit = await upstream.commit(clusters("c"));
+    await daemon.shows("stderr", /^the targets have changed: \+c/m);
+    const now = await eventually("the new target is synced, and the others are at its commit", async () => {
+      const found = await statuses();
+      // Between two sets of targets, the daemon closes its socket for a moment.
+      if (!Array.isArray(found)) return null;
+      const [a, c, b] = found;
+      return c?.target === "c" && isSynced(c) && a.appliedRevision === commit && b?.condition === "Retired"
+        ? found
+        : null;
+    });
+    expect(now).toMatchObject([{ target: "a" }, { target: "c" }, { target: "b", reason: "Retired" }]);
+    expect(teams(server).filter((name) => name === "team/a-team")).toHaveLength(2);
+    // A pattern that is emptied retires nothing.
+    await upstream.git("rm", "--quiet", "-r", "clusters");
+    await upstream.commit({ "other.yaml": team("other") });
+    await daemon.shows("stderr", /the targets stay as they were: clusters\/\* stands for no target/);
+    expect(await statuses()).toHaveLength(3);
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+    expect(daemon.stdout()).not.toContain("RetiredError");
+    expect(daemon.stderr()).not.toContain("b: error");
   });
 });

@@ -13,21 +13,22 @@ import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import type { CommitSource } from "../../source/read-source.ts";
 import type { Base, SourceConfig } from "../../source/read-source-config.ts";
-import { createRemote, type Remote } from "../../source/remote/remote.ts";
-import { type RemoteWithBackoff, withBackoff } from "../../source/remote/with-backoff.ts";
+import type { RemoteWithBackoff } from "../../source/remote/with-backoff.ts";
+import { RetiredError } from "../../source/source-error.ts";
 import { NO_FOLDERS } from "../../source/source-root.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
-import { tell, withTarget } from "../output/log-stream.ts";
-import { printedOn, sentence, type Terminal } from "../terminal.ts";
-import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
+import { withTarget } from "../output/log-stream.ts";
+import { printedOn, type Terminal } from "../terminal.ts";
+import type { TargetChoice } from "./choose-targets.ts";
 import { chooseCommit, heldCommit, isWatching, orderIn } from "./commit-choice.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { invocationFor, limitOf, operatorKeysOf } from "./server-of-target.ts";
 import type { StageOrders } from "./stage-orders.ts";
 import { targetGates } from "./target-gates.ts";
+import { remoteOf, type TargetsFollowing } from "./target-remote.ts";
 import { holdsIn, targetState } from "./target-state.ts";
 
 /** How a command uses its target. */
@@ -82,6 +83,8 @@ export type SharedByTargets = {
   readonly remotes: Map<string, RemoteWithBackoff>;
   /** The limits of the control planes that have an entry of `servers`, by its name. */
   readonly limits: Map<string, RequestLimit>;
+  /** How the targets of patterns are followed. */
+  readonly following: TargetsFollowing;
   readonly resources: AsyncDisposableStack;
 };
 
@@ -99,7 +102,8 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const order = choice === null ? null : orderIn(choice, state, shared);
   const isRemote = remote !== null && choice !== null;
   const chooser = isWatching(choice, use) ? order : null;
-  const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal, chooser }) : null;
+  const { following } = shared;
+  const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal, chooser, following }) : null;
   const commits = newest?.commits ?? null;
   const server = connectOnDemand(invocation, state, {
     ...use,
@@ -197,6 +201,7 @@ type Following = {
   readonly terminal: Terminal;
   /** Chooses the commit of a daemon; null where the newest is read. */
   readonly chooser: CommitOrder | null;
+  readonly following: TargetsFollowing;
 };
 
 type NewestCommit = {
@@ -205,7 +210,7 @@ type NewestCommit = {
   readonly isReleased: () => boolean;
 };
 
-function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser }: Following): NewestCommit {
+function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser, following }: Following): NewestCommit {
   const { signal, clock } = terminal;
   let newest: string | null = null;
   let isNewestReleased = false;
@@ -213,6 +218,7 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser 
     repository: remote.repository,
     resolve: async (stop) => {
       newest = (await remote.fetch(stop)).commit;
+      if (following.gone.has(target)) throw new RetiredError();
       const store = await state.target();
       const decided = decisionsAt(await store.decisions(), clock.now());
       const hold = holdOn(decided, newest);
@@ -237,80 +243,6 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser 
     retryNow: remote.retryNow,
   };
   return { commits, isReleased: () => isNewestReleased };
-}
-
-/** The remote of a source, opened once. */
-export function remoteOf(
-  source: SourceChoice,
-  { remotes, stateFolder, invocation, use }: SharedByTargets,
-): RemoteWithBackoff {
-  const known = remotes.get(source.name);
-  if (known !== undefined) return known;
-  const { clock } = invocation.terminal;
-  const remote = createRemote({ ...source, clock, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  const followed = withBackoff(
-    sayCommits(measured(remote, use.meter, invocation.terminal), invocation.terminal),
-    clock,
-  );
-  const paced = use.follows ? followed : fetchedOnce(followed);
-  remotes.set(source.name, paced);
-  return paced;
-}
-
-// A command looks at one revision of each source, however many of its targets follow it.
-function fetchedOnce(remote: RemoteWithBackoff): RemoteWithBackoff {
-  let fetched: ReturnType<Remote["fetch"]> | null = null;
-  return {
-    ...remote,
-    fetch: (stop) => {
-      fetched ??= remote.fetch(stop).catch((error: unknown) => {
-        fetched = null;
-        throw error;
-      });
-      return fetched;
-    },
-  };
-}
-
-function measured(remote: Remote, meter: TargetUse["meter"], { clock }: Invocation["terminal"]): Remote {
-  if (meter === undefined) return remote;
-  return {
-    ...remote,
-    fetch: async (stop) => {
-      const begunAt = clock.monotonic();
-      let result: "fetched" | "failed" = "failed";
-      try {
-        const fetched = await remote.fetch(stop);
-        result = "fetched";
-        return fetched;
-      } finally {
-        meter.count("fetches", remote.name, result);
-        meter.fetched(remote.name, clock.monotonic() - begunAt);
-      }
-    },
-  };
-}
-
-// Reports the fetched commit whenever it changes.
-function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote {
-  let reported: string | null = null;
-  return {
-    ...remote,
-    fetch: async (stop) => {
-      const fetched = await remote.fetch(stop);
-      const { commit, change, before } = fetched;
-      const ref = remote.ref === null ? "" : ` ${remote.ref}`;
-      const rewritten =
-        change === "rewritten" ? `; its history was rewritten, ${before?.slice(0, 12)} is not in it` : "";
-      const message = `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`;
-      if (commit !== reported)
-        tell(stderr, { event: "fetched", message, source: remote.name, revision: commit }, () =>
-          sentence(message, stderr),
-        );
-      reported = commit;
-      return fetched;
-    },
-  };
 }
 
 // The server and the state folder were chosen by the first operator keys, so a later change of them is refused.

@@ -11,6 +11,7 @@ import { realPathOutside } from "../../files/real-path.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import { hasSources, type OperatorConfig } from "../../source/read-config.ts";
 import { type EachOf, type PatternRead, readPattern } from "../../source/read-pattern.ts";
+import { fileStatus } from "../../source/read-regular-file.ts";
 import { readSourceConfig } from "../../source/read-source-config.ts";
 import type { RemoteWithBackoff } from "../../source/remote/with-backoff.ts";
 import { contentAround, findSource, realRoot, sourceReason } from "../../source/source-root.ts";
@@ -34,7 +35,6 @@ import { requireKnownOrigins } from "./configured-gates.ts";
 import {
   type CommandTarget,
   createTarget,
-  remoteOf,
   requireValidConfig,
   type SharedByTargets,
   type TargetUse,
@@ -43,6 +43,7 @@ import { isPattern, type TargetEntry } from "./expand-pattern.ts";
 import { type Expanded, expandTargets } from "./expand-targets.ts";
 import { patternKey, readExpansion, writeExpansion } from "./expansion-record.ts";
 import { type StageOrders, stageOrders } from "./stage-orders.ts";
+import { remoteOf, type TargetsFollowing } from "./target-remote.ts";
 
 /** The targets of a command. */
 export type FoundTargets = AsyncDisposable & {
@@ -54,6 +55,18 @@ export type FoundTargets = AsyncDisposable & {
   readonly database: Secret | null;
   /** The operator keys that apply to all targets. */
   readonly operator: OperatorConfig;
+  /** The patterns of targets; null if there are none. */
+  readonly patterns: TargetPatterns | null;
+};
+
+/** The patterns of targets while their passes run. */
+export type TargetPatterns = {
+  /** Looks in the sources as they are now. */
+  readonly expandAgain: () => Promise<Expanded>;
+  readonly expanded: Expanded;
+  readonly following: TargetsFollowing;
+  /** Whether a pattern is looked up in a local folder, whose changes no fetch tells. */
+  readonly areLocal: boolean;
 };
 
 /** The error of a command for one target when several targets are configured and none is named. */
@@ -144,12 +157,13 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     remotes: invocation.shared?.remotes ?? new Map<string, RemoteWithBackoff>(),
     limits: new Map(),
     orders: null,
+    following: { check: async () => {}, gone: new Set<string>() },
   };
   const dispose = () => resources.disposeAsync();
   const opened = { operator, stateFolder, database, [Symbol.asyncDispose]: dispose };
   if (chosen.entries.length === 0) {
     const orders = stageOrders([], () => createTarget(null, shared), terminal);
-    return { ...opened, targets: [createTarget(null, shared)], orders };
+    return { ...opened, targets: [createTarget(null, shared)], orders, patterns: null };
   }
   const expanded = await expandedOf(chosen, shared);
   const choices = choicesOf(expanded, chosen, shared);
@@ -160,7 +174,8 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   requireOrder(active, chosen);
   const orders = stageOrders(active, (choice) => createTarget(choice, { ...reading, choices }), terminal);
   const targets = createTargets(choices, { ...shared, orders, choices }).filter(isOneOf(selected));
-  return { ...opened, targets, orders };
+  const patterns = patternsOf(expanded, chosen, shared);
+  return { ...opened, targets, orders, patterns };
 }
 
 // The other targets are read as a whole, whatever a command selects of its own.
@@ -228,34 +243,71 @@ async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promi
   return expanded;
 }
 
-async function readExpanded({ sources, entries }: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
+function patternsOf(expanded: Expanded, chosen: ChosenSources, shared: SharedByTargets): TargetPatterns | null {
+  const patterns = chosen.entries.filter(isPattern);
+  if (patterns.length === 0) return null;
+  const areLocal = patterns.some((entry) => sourceOf(entry, chosen.sources) === null);
+  const lists = new Map<string, ListRead>();
+  const expandAgain = (): Promise<Expanded> =>
+    expandNow(chosen, { ...shared, root: realRoot(shared.named) }, (entry, file, read) => {
+      const { mtimeMs = 0, size = -1, ino = 0 } = fileStatus(join(realRoot(shared.named), file)) ?? {};
+      const stamp = `${mtimeMs} ${size} ${ino}`;
+      const known = lists.get(patternKey(entry));
+      if (known?.stamp === stamp) return known.read;
+      const now = read();
+      lists.set(patternKey(entry), { stamp, read: now });
+      return now;
+    });
+  return { expandAgain, expanded, following: shared.following, areLocal };
+}
+
+type ListRead = { readonly stamp: string; readonly read: Promise<PatternRead> };
+
+async function readExpanded(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
+  const { entries } = chosen;
+  if (!entries.some(isPattern)) return { entries, retired: [], kept: null, record: [] };
+  const expanded = await expandNow(chosen, shared, null);
+  if (!shared.use.reading) await writeExpansion(shared.stateFolder, expanded.record);
+  if (expanded.kept !== null) shared.invocation.terminal.warnings.add(keptWarning(expanded.kept));
+  return expanded;
+}
+
+/** Reads a list of a local folder, unless it is the file that was read before; null where each is read. */
+type ReadChangedList = (entry: TargetEntry, file: string, read: () => Promise<PatternRead>) => Promise<PatternRead>;
+
+async function expandNow(
+  { sources, entries }: ChosenSources,
+  shared: SharedByTargets,
+  readChanged: ReadChangedList | null,
+): Promise<Expanded> {
   const { root, stateFolder, database, use, invocation } = shared;
   const { flags, terminal } = invocation;
   const pace = { clock: terminal.clock, signal: terminal.stopping };
-  if (!entries.some(isPattern)) return { entries, retired: [], kept: null, record: [] };
   const recorded = readExpansion(stateFolder);
   const read = async (entry: TargetEntry, each: EachOf): Promise<PatternRead> => {
     const source = sourceOf(entry, sources);
-    if (source === null) return readPattern(each, { is: "folder", root }, pace);
+    if (source === null) {
+      const readFolder = (): Promise<PatternRead> => readPattern(each, { is: "folder", root }, pace);
+      return readChanged === null || typeof each === "string"
+        ? readFolder()
+        : readChanged(entry, each.file, readFolder);
+    }
     const known = recorded.find(({ key }) => key === patternKey(entry));
-    // No remote is asked for what the last command that wrote has found.
-    if (use.usesRecordedTargets && known !== undefined) return { items: known.items, diagnostics: [] };
     const remote = remoteOf(source, shared);
-    const { commit } = await remote.fetch(pace);
+    const latest = remote.latest();
+    // No remote is asked for what the last command that wrote has found, nor where passes fetch.
+    const usesKnown = use.usesRecordedTargets || (readChanged !== null && latest === null);
+    if (usesKnown && known !== undefined) return { items: known.items, diagnostics: [] };
+    const commit = latest ?? (await remote.fetch(pace)).commit;
     return readPattern(each, { is: "commit", repository: remote.repository, commit }, pace);
   };
-  const hasState = (name: string): boolean => database !== null || existsSync(join(stateFolder, "targets", name));
-  const keepsLast = (use.follows ?? false) || (use.usesRecordedTargets ?? false);
-  const expanded = await expandTargets(entries, {
+  return expandTargets(entries, {
     read,
     recorded,
-    keepsLast,
+    keepsLast: (use.follows ?? false) || (use.usesRecordedTargets ?? false),
     allowShrink: flags.allowShrink ?? false,
-    hasState,
+    hasState: (name) => database !== null || existsSync(join(stateFolder, "targets", name)),
   });
-  if (!use.reading) await writeExpansion(stateFolder, expanded.record);
-  if (expanded.kept !== null) terminal.warnings.add(keptWarning(expanded.kept));
-  return expanded;
 }
 
 function keptWarning({ message, hint }: HoldfastError): Diagnostic {

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { createDaemon, type Daemon, type DaemonTarget } from "../../daemon/daemon.ts";
+import { createDaemon, type Daemon, type DaemonRun, type DaemonTarget } from "../../daemon/daemon.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { createPassQueue } from "../../daemon/pass-queue.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
@@ -16,8 +16,10 @@ import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
+import type { SharedReads } from "../targets/shared-reads.ts";
 import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
 import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
+import { followTargets } from "./follow-targets.ts";
 import type { WatchServer } from "./http-server.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
@@ -31,7 +33,12 @@ export type OpenWatch = AsyncDisposable & {
   readonly watching: readonly CommandTarget[];
   /** The configuration file and the files that the configuration names. */
   readonly files: readonly ConfiguredFile[];
+  /** What its targets declare and remember, for the watch of other targets of the same configuration. */
+  readonly kept: KeptOfTargets;
 };
+
+/** What the targets that stay keep where patterns stand for other targets now. */
+type KeptOfTargets = { readonly memories: DaemonRun["memories"]; readonly shared: SharedReads };
 
 /** The parts of `watch` that stay when the configuration changes. */
 export type WatchContext = {
@@ -62,13 +69,19 @@ function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarg
 }
 
 /** Opens the targets of a configuration and refuses an invalid one; no pass runs yet. */
-export async function openWatch(context: WatchContext, operatorFile: OperatorFile): Promise<OpenWatch> {
+export async function openWatch(
+  context: WatchContext,
+  operatorFile: OperatorFile,
+  earlier: OpenWatch | null = null,
+): Promise<OpenWatch> {
   const { invocation, http } = context;
   const { terminal } = invocation;
   const { meter } = http;
   // One bad manifest does not stop the others.
   const use = { reading: false, unattended: true, follows: true, operatorFile: operatorFile.config, meter } as const;
-  const unattended = { ...invocation, flags: { ...invocation.flags, partial: true } };
+  const { claims } = earlier?.kept.shared ?? {};
+  const shared: SharedReads = { remotes: new Map(), ...(claims === undefined ? {} : { claims }) };
+  const unattended = { ...invocation, flags: { ...invocation.flags, partial: true }, shared };
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await findTargets(unattended, use));
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off" && !choice?.isRetired);
@@ -106,8 +119,22 @@ export async function openWatch(context: WatchContext, operatorFile: OperatorFil
     daemon,
     watching: active,
     files: configuredFiles(active, operator, operatorFile, invocation),
+    kept: { memories: memoriesFor(active, earlier), shared },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// A target that reads another part of its source, or has another control plane, begins anew.
+function memoriesFor(targets: readonly CommandTarget[], earlier: OpenWatch | null): KeptOfTargets["memories"] {
+  const partOf = ({ choice }: CommandTarget): string => JSON.stringify([choice?.paths, choice?.server]);
+  const before = new Map((earlier?.watching ?? []).map((target) => [target.name, partOf(target)]));
+  const same = targets.filter((target) => before.get(target.name) === partOf(target));
+  return new Map(
+    same.flatMap(({ name }) => {
+      const memory = earlier?.kept.memories.get(name);
+      return memory === undefined ? [] : [[name, memory] as const];
+    }),
+  );
 }
 
 /** How the watch of a configuration ended. */
@@ -126,25 +153,38 @@ export async function runWatch(watch: OpenWatch, context: WatchContext, isReload
   const replaced = new AbortController();
   const ended = new AbortController();
   let next: OpenWatch | null = null;
-  const replace = async (changed: readonly string[]): Promise<void> => {
-    next = await openChanged(changed, watch, context);
-    if (next === null) return;
+  const replaceBy = async (open: () => Promise<OpenWatch | null>): Promise<void> => {
+    const opened = next === null ? await open() : null;
+    if (opened === null) return;
+    // The configuration and the patterns may have changed at the same time; both are read as they are now.
+    if (next !== null) return opened[Symbol.asyncDispose]();
+    next = opened;
     ended.abort();
     replaced.abort();
-    daemon.fire("configuration");
+    // New targets look at everything, and those that stay at what has changed.
+    for (const view of daemon.targets) view.fireForChanges("configuration");
   };
+  const replace = (changed: readonly string[]): Promise<void> => replaceBy(() => openChanged(changed, watch, context));
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
   const watchingFiles = watchFiles(watch.files, replace, { clock: terminal.clock, signal });
+  const followingTargets = followTargets(
+    opened.patterns,
+    { onChange: () => replaceBy(() => openOtherTargets(watch, context)), onKept: tellKept(context) },
+    { clock: terminal.clock, signal },
+  );
   // Until a configuration has worked, a target that fails for good ends the process.
   const onTargetFailed = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
   };
-  const end = await daemon.run({ replaced: replaced.signal, isReloaded, onTargetFailed }).then(
-    () => null,
-    (error: unknown) => ({ error }),
-  );
+  const end = await daemon
+    .run({ replaced: replaced.signal, isReloaded, memories: watch.kept.memories, onTargetFailed })
+    .then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
   ended.abort();
   await watchingFiles;
+  await followingTargets;
   return endOf(end, next, terminal);
 }
 
@@ -178,6 +218,31 @@ async function endOf(
   if (next !== null && failure === null && !stopping.aborted) return { is: "replaced", next };
   await next?.[Symbol.asyncDispose]();
   return failure === null ? { is: "stopped" } : { is: "failed", error: failure.error };
+}
+
+async function openOtherTargets(watch: OpenWatch, context: WatchContext): Promise<OpenWatch | null> {
+  const { terminal } = context.invocation;
+  try {
+    const next = await openWatch(context, watch.operatorFile, watch);
+    const namesOf = ({ watching }: OpenWatch): readonly string[] => watching.map(({ name }) => name);
+    const [before, now] = [namesOf(watch), namesOf(next)];
+    const added = now.filter((name) => !before.includes(name)).map((name) => `+${name}`);
+    const retired = before.filter((name) => !now.includes(name)).map((name) => `-${name}`);
+    const message = `the targets have changed: ${[...added, ...retired].join(", ") || "other parts or servers"}`;
+    tell(terminal.stderr, { event: "targets-changed", message }, () => `${message}\n`);
+    return next;
+  } catch (error) {
+    if (!terminal.stopping.aborted) tellKept(context)(errorMessage(error));
+    return null;
+  }
+}
+
+function tellKept({ invocation, notifier }: WatchContext): (why: string) => void {
+  return (why) => {
+    const message = `the targets stay as they were: ${printable(why)}`;
+    tellFailure(invocation.terminal.stderr, "targets-kept", { message, hint: "correct the source" });
+    notifier.send({ event: "configuration-refused", target: null, revision: null, summary: message, details: [] });
+  };
 }
 
 // An unusable configuration is reported and changes nothing else.

@@ -7,6 +7,8 @@ import type { Remote } from "./remote.ts";
 export type RemoteWithBackoff = Remote & {
   /** Ends the pause, so that the next fetch contacts the remote. */
   readonly retryNow: () => void;
+  /** The commit of the last fetch that succeeded in this process; null before the first one. */
+  readonly latest: () => string | null;
 };
 
 const BACKOFF = { first: 1000, most: 5 * 60_000 };
@@ -16,9 +18,11 @@ const BACKOFF = { first: 1000, most: 5 * 60_000 };
  * error.
  */
 export function withBackoff(remote: Remote, { monotonic: now }: Clock): RemoteWithBackoff {
+  let latest: string | null = null;
   let last: { readonly error: SourceError; readonly failures: number; readonly retryAt: number } | null = null;
   return {
     ...remote,
+    latest: () => latest,
     retryNow: () => {
       last = last && { ...last, retryAt: now() };
     },
@@ -27,6 +31,7 @@ export function withBackoff(remote: Remote, { monotonic: now }: Clock): RemoteWi
       try {
         const fetched = await remote.fetch(stop);
         last = null;
+        latest = fetched.commit;
         return fetched;
       } catch (error) {
         if (!(error instanceof SourceError)) throw error;
