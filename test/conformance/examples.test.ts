@@ -39,7 +39,7 @@ describe("the YAML of the documentation", () => {
   const documents = blocks.flatMap(({ place, documents }) => documents.map((value) => ({ place, value })));
   const isOurs = ({ value }: { value: JsonObject }) => kindOf(typeOf(value)) !== undefined;
   const isOthers = ({ value }: { value: JsonObject }) =>
-    "kind" in value || "configMapGenerator" in value || "on" in value || "repos" in value;
+    "kind" in value || "configMapGenerator" in value || "on" in value || "repos" in value || "patch" in value;
 
   it("is valid where it is a manifest", () => {
     const ours = documents.filter(isOurs);

@@ -38,7 +38,7 @@ async function twoStages(order: Order = {}) {
 
 test("a commit reaches production once it is healthy in staging, a failed stage halts it, and a later commit heals", async () => {
   const { staging, production, proxy, upstream, start, run, stage } = await twoStages();
-  const daemon = start(["watch", "--wait-timeout", "2"]);
+  const daemon = start(["watch", "--wait-timeout", "6"]);
   await eventually("production has the first commit", () => applied(production) === 1);
 
   proxy.set("stuck");
