@@ -4,8 +4,8 @@ import type { promote } from "./declarations/promote.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
-import { changedFiles } from "./promote/changed-files.ts";
 import { findPromotion, promotionTargets } from "./promote/find-promotion.ts";
+import { promotedFiles } from "./promote/promoted-files.ts";
 import { promotionReportOf } from "./promote/promotion-report.ts";
 import { proposalPlace, propose } from "./promote/propose.ts";
 import { findTargets } from "./targets/find-targets.ts";
@@ -23,7 +23,7 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   const place = isProposed ? proposalPlace(targets.to, opened.operator, invocation) : null;
   const found = await findPromotion(targets, ids, { ...terminal, emit: passNotices(invocation, view) });
   if (!("promotion" in found)) return endWithInvalidSource(found, invocation);
-  const files = await changedFiles(found.promotion, targets.to, terminal);
+  const files = await promotedFiles(found.promotion, targets.to, terminal);
   const report = await promotionReportOf(found, files, targets, terminal);
   const isDone = place === null || files.files.length === 0;
   const pullRequest = isDone ? null : await propose({ report, found, files }, targets, place, terminal);

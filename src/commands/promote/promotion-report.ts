@@ -4,15 +4,15 @@ import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PromotedManifest } from "../../core/report/events.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import { type FieldPlace, lineAuthor } from "../targets/line-author.ts";
+import { type AuthoredPlace, lineAuthor } from "../targets/line-author.ts";
 import type { Terminal } from "../terminal.ts";
-import type { ChangedFiles } from "./changed-files.ts";
 import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
+import type { PromotedFiles } from "./promoted-files.ts";
 
 /** The report of a promotion, before a pull request is opened. */
 export async function promotionReportOf(
   { promotable, promotion }: FoundPromotion,
-  { files, refused: notEdited }: ChangedFiles,
+  { files, refused: notEdited }: PromotedFiles,
   { from, to }: PromotionTargets,
   terminal: Terminal,
 ): Promise<PromotionReport> {
@@ -52,7 +52,7 @@ async function promotedResource(
   terminal: Terminal,
 ): Promise<PromotionReport["promoted"][number]> {
   const lines = [...new Set(fields.flatMap(({ line }) => line ?? []))];
-  const places: readonly FieldPlace[] = lines.map((line) => ({ file: declaredIn, line, upTo: "line" }));
+  const places: readonly AuthoredPlace[] = lines.map((line) => ({ file: declaredIn, line, upTo: "line" }));
   const found = await Promise.all(places.map((place) => lineAuthor(place, revision, from, terminal)));
   const authors = new Map(
     found.flatMap((one) =>

@@ -8,8 +8,8 @@ import type { Invocation } from "../command.ts";
 import { chooseRepository, forgeRepository, openForge } from "../configuration/choose-forge.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
-import type { ChangedFiles } from "./changed-files.ts";
 import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
+import type { PromotedFiles } from "./promoted-files.ts";
 
 /** Where the pull request of a promotion is opened. */
 export type ProposalPlace = ReturnType<typeof chooseRepository> & {
@@ -61,7 +61,7 @@ export async function propose(
 type Proposed = {
   readonly report: PromotionReport;
   readonly found: FoundPromotion;
-  readonly files: ChangedFiles;
+  readonly files: PromotedFiles;
 };
 
 // The branch begins at the commit that was read.

@@ -6,7 +6,7 @@ import { contentOf } from "../../core/diff/compared-content.ts";
 import { differences } from "../../core/diff/differences.ts";
 import { writtenValueAt } from "../../core/diff/pointer.ts";
 import { requireKind } from "../../core/kind.ts";
-import { type Identity, requireRead } from "../../core/manifest.ts";
+import { type Identity, type ManifestHead, requireRead } from "../../core/manifest.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PromotionCandidate } from "../../core/promotion/promotion.ts";
 import { unnumbered, withVersions } from "../../core/promotion/version-fields.ts";
@@ -28,10 +28,7 @@ export type PromoteMode = {
   /** The identity of a candidate in this target. */
   readonly identityHere: (identity: Identity) => Identity;
   /** Why a candidate cannot be promoted to a manifest; null where it can. */
-  readonly refuse: (
-    candidate: PromotionCandidate,
-    manifest: Pick<SourceManifest, "file" | "line" | "identity" | "kind">,
-  ) => NotPromoted | null;
+  readonly refuse: (candidate: PromotionCandidate, manifest: ManifestHead) => NotPromoted | null;
 };
 
 /** Finds how manifests have to change, and plans the promotion and its revert. */

@@ -16,7 +16,7 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** A file of the target that is promoted to, before and after the promotion. */
-export type ChangedFile = {
+export type PromotedFile = {
   /** Its path in the repository; for a folder that is in none, relative to the working directory. */
   readonly path: string;
   readonly before: string;
@@ -27,19 +27,19 @@ export type ChangedFile = {
 };
 
 /** The files that a promotion changes, and what cannot be changed in place. */
-export type ChangedFiles = {
-  readonly files: readonly ChangedFile[];
+export type PromotedFiles = {
+  readonly files: readonly PromotedFile[];
   readonly refused: readonly NotPromoted[];
 };
 
 /** Changes the manifests in the text of their files; no file is written. */
-export async function changedFiles(
+export async function promotedFiles(
   { promoted, revision, secretFiles }: PromotionEvent,
   target: CommandTarget,
   terminal: Terminal,
-): Promise<ChangedFiles> {
+): Promise<PromotedFiles> {
   const refused: NotPromoted[] = [];
-  const files: ChangedFile[] = [];
+  const files: PromotedFile[] = [];
   for (const [file, manifests] of Map.groupBy(promoted, (one) => one.file)) {
     const { path, text: before } = await readSourceFile(file, revision, target, terminal);
     const edit = editFile(file, before, manifests);
