@@ -19,10 +19,9 @@ export function givenFlags({ flags }: Invocation): JsonObject {
 function isDefault(name: string, value: unknown): boolean {
   const declared = Object.values(flagTable)
     .map((flag) => flag.option())
-    .find((option) => option.attributeName() === name);
+    .filter((option) => option.attributeName() === name);
   // A flag that turns something off has no default of its own.
-  const usual = declared?.negate === true ? true : declared?.defaultValue;
-  return value === undefined || value === usual;
+  return value === undefined || declared.some(({ negate, defaultValue }) => value === (negate || defaultValue));
 }
 
 // As in every line of a command.
