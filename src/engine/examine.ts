@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { compareText } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout-state.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { CommitObservation } from "../core/stages/target-progress.ts";
+import { type ExaminedCommit, unseen } from "../core/stages/target-progress.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { DesiredRead } from "./load.ts";
@@ -11,9 +11,6 @@ import { type LivePlan, planAgainstLive } from "./plan.ts";
 import type { Stoppable } from "./run.ts";
 import { readAccessOf } from "./session.ts";
 import type { Target } from "./target.ts";
-
-/** What live says of a revision: whether our receipts of it are there, and whether its rollouts are healthy. */
-export type ExaminedCommit = Pick<CommitObservation, "isApplied" | "health" | "why" | "content">;
 
 /** Reads live of everything that a revision declares, and says whether it is applied and healthy; it writes nothing. */
 export async function examine(
@@ -38,11 +35,6 @@ export async function examine(
     return { isApplied: false, health: "progressing", why, content };
   }
   return { isApplied: true, ...healthOf(planned), content };
-}
-
-/** What is known of a revision whose live state could not be read. */
-export function unseen(why: string): ExaminedCommit {
-  return { isApplied: false, health: "unknown", why, content: null };
 }
 
 // A resource that live equals by chance has no receipt of ours.

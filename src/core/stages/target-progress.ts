@@ -33,6 +33,14 @@ export type CommitObservation = Omit<CommitProgress, "healthyMs"> & {
   readonly observedMs: number;
 };
 
+/** What live says of a commit: whether our receipts of it are there, and whether its rollouts are healthy. */
+export type ExaminedCommit = Pick<CommitObservation, "isApplied" | "health" | "why" | "content">;
+
+/** What is known of a commit whose live state could not be read. */
+export function unseen(why: string): ExaminedCommit {
+  return { isApplied: false, health: "unknown", why, content: null };
+}
+
 const MAX_COMMITS = 50;
 
 /** The progress of a target after an observation of the commit that runs there. */

@@ -5,8 +5,7 @@ import type { ApplyEvent } from "../../core/report/events.ts";
 import { applyConclusion, reasonsText } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { durationText } from "../../core/stages/duration.ts";
-import type { CommitObservation } from "../../core/stages/target-progress.ts";
-import { type ExaminedCommit, examine, unseen } from "../examine.ts";
+import { type CommitObservation, type ExaminedCommit, unseen } from "../../core/stages/target-progress.ts";
 import { load } from "../load.ts";
 import type { Stoppable } from "../run.ts";
 import type { PassOfOrder, Target } from "../target.ts";
@@ -18,6 +17,8 @@ export async function examineCommit(target: Target, commit: string, run: Stoppab
     const commits = source.commits && { ...source.commits, resolve: async () => commit };
     const read = await load({ ...target, source: { ...source, commits } }, run);
     if (read.desired.revision !== commit) return unseen("its source is at another commit");
+    // Imported here, so that a command that looks at no other target does not load the comparison with live.
+    const { examine } = await import("../examine.ts");
     return examine(target, read, run);
   });
 }
