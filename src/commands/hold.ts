@@ -9,6 +9,7 @@ import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { closestName } from "../schema/closest-name.ts";
+import { durationMs } from "../schema/duration.ts";
 import { SourceError } from "../source/source-error.ts";
 import { type InvocationOf, missingFlags } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
@@ -19,8 +20,6 @@ import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 const MAX_REASON_LENGTH = 500;
-const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** Prevents the daemon from writing a resource, or from applying a commit, until a given time. */
 export async function run(invocation: InvocationOf<typeof hold>): Promise<number> {
   const { args, flags, terminal } = invocation;
@@ -95,8 +94,8 @@ function endOf(until: string | undefined, { what, now }: { readonly what: string
 }
 
 function untilTime(until: string | undefined, now: number): string {
-  const [, count = "", unit = ""] = /^(\d{1,4})([mhd])$/.exec(until ?? "") ?? [];
-  const at = count === "" ? Date.parse(until ?? "") : now + Number(count) * (UNITS[unit] ?? 0);
+  const text = until ?? "";
+  const at = /^\d{1,4}[mhd]$/.test(text) ? now + durationMs(text) : Date.parse(text);
   if (at > now) return new Date(at).toISOString();
   throw new HoldfastError("invalid", "a hold needs an end in the future", {
     hint: "name it with --until: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
