@@ -1,7 +1,7 @@
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
-import { globMatcher } from "../core/selection/glob.ts";
+import { globMatcher, hasWildcard } from "../core/selection/glob.ts";
 import { type Rename, renameEntries } from "../model/rename-fqns.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { diagnosticInFile, fileDiagnostic, isAboutSpecialFile } from "../source/file-diagnostic.ts";
@@ -99,7 +99,7 @@ export function isUnreadPatch(
 /** The patches that match no declared resource. */
 export function unmatchedPatches({ all }: PatchSet, declared: ReadonlySet<Identity>): readonly PatchDocument[] {
   return all.filter(({ match }) => {
-    if (!/[*?]/.test(match)) return !declared.has(match);
+    if (!hasWildcard(match)) return !declared.has(match);
     return !declared.values().some(globMatcher(match));
   });
 }

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import { type Glob, globMatcher } from "../core/selection/glob.ts";
+import { type Glob, globMatcher, hasWildcard } from "../core/selection/glob.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
@@ -172,11 +172,11 @@ function digestOf(text: string): string {
 function patchFinder(all: readonly PatchDocument[]): PatchSet["of"] {
   const entries = all.map((patch, at) => ({ patch, at }));
   const exact = Map.groupBy(
-    entries.filter(({ patch }) => !/[*?]/.test(patch.match)),
+    entries.filter(({ patch }) => !hasWildcard(patch.match)),
     ({ patch }) => patch.match,
   );
   const globs = entries.flatMap(({ patch, at }) =>
-    /[*?]/.test(patch.match) ? [{ patch, at, matches: globMatcher(patch.match) }] : [],
+    hasWildcard(patch.match) ? [{ patch, at, matches: globMatcher(patch.match) }] : [],
   );
   return (identity) => {
     const named = exact.get(identity) ?? [];

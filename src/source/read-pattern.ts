@@ -2,7 +2,7 @@ import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compareText, isObject, type Json } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { globMatcher } from "../core/selection/glob.ts";
+import { globMatcher, hasWildcard } from "../core/selection/glob.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
 import { ExactProcess, readYaml } from "../yaml/read-yaml.ts";
@@ -97,10 +97,7 @@ async function foldersIn(
   pace: Pace,
 ): Promise<readonly string[]> {
   const matchers = segments.map(segmentMatcher);
-  const fixed = segments.slice(
-    0,
-    segments.findIndex((segment) => /[*?]/.test(segment)),
-  );
+  const fixed = segments.slice(0, segments.findIndex(hasWildcard));
   const below = fixed.length === 0 ? [] : [fixed.join("/")];
   const folders = new Set<string>();
   for (const { path } of await listTree(repository, commit, pace, { withSizes: false, paths: below })) {

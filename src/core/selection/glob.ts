@@ -8,6 +8,11 @@ import { type Matcher, matcherOf, type PatternPart } from "./pattern-matcher.ts"
  */
 export type Glob = string;
 
+/** Whether a glob may match other strings than itself. */
+export function hasWildcard(glob: Glob): boolean {
+  return /[*?]/.test(glob);
+}
+
 /** Compiles a glob into a matcher for whole strings. */
 export function globMatcher(glob: Glob): Matcher {
   return matcherOf((glob.match(/(?:^|(?<=\/))\*\*\/|\*\*|[*?]|[^*?]+/g) ?? []).map(partOf));

@@ -1,6 +1,6 @@
 import { requirementsOf } from "../graph.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
-import { globMatcher } from "./glob.ts";
+import { globMatcher, hasWildcard } from "./glob.ts";
 
 /** The part of a source that a command applies to. */
 export type Selection = {
@@ -54,7 +54,7 @@ export function unmatched(
 function namesMatcher(only: readonly string[]): (identity: Identity) => boolean {
   if (only.length === 0) return () => true;
   const names = new Set(only);
-  const globs = only.filter((name) => /[*?]/.test(name)).map(globMatcher);
+  const globs = only.filter(hasWildcard).map(globMatcher);
   return (identity) => names.has(identity) || globs.some((matches) => matches(identity));
 }
 

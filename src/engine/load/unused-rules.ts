@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
-import { type Glob, globMatcher } from "../../core/selection/glob.ts";
+import { type Glob, globMatcher, hasWildcard } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
@@ -73,7 +73,7 @@ export function nearMatch(pattern: Glob, names: Iterable<string>): string | unde
 
 // The parts of a pattern without wildcards are replaced by those of the name; behind `**` they cannot be told apart.
 function corrected(pattern: string, name: string, [separator, ...finer]: readonly string[]): string {
-  if (!HAS_WILDCARD.test(pattern)) return name;
+  if (!hasWildcard(pattern)) return name;
   if (separator === undefined) return pattern;
   const known = name.split(separator);
   const parts = pattern.split(separator);
@@ -81,5 +81,3 @@ function corrected(pattern: string, name: string, [separator, ...finer]: readonl
   const all = parts.map((part, at) => (across >= 0 && at > across ? part : corrected(part, known[at] ?? part, finer)));
   return all.join(separator);
 }
-
-const HAS_WILDCARD = /[*?]/;

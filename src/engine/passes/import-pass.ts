@@ -6,7 +6,7 @@ import { manifestPaths } from "../../core/import/manifest-paths.ts";
 import { type Kind, type LiveRow, requireKind } from "../../core/kind.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { ImportEvent, ImportedFile } from "../../core/report/events.ts";
-import { globMatcher } from "../../core/selection/glob.ts";
+import { globMatcher, hasWildcard } from "../../core/selection/glob.ts";
 import { unseenBy } from "../../core/sight.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
@@ -94,12 +94,12 @@ function askedFor(only: readonly string[], exclude: readonly string[]): Asked {
   const isExcluded = exclude.map(globMatcher);
   const given = only.map((one) => {
     const [word = "", ...rest] = one.split("/");
-    const found = /[*?]/.test(word) ? kinds.filter(({ type }) => globMatcher(word)(type)) : kindOf(word);
+    const found = hasWildcard(word) ? kinds.filter(({ type }) => globMatcher(word)(type)) : kindOf(word);
     if (found === undefined || (Array.isArray(found) && found.length === 0)) throw unknownKind(word);
     const chosen = [found].flat();
     const pattern = rest.length === 0 ? `${word}/**` : one;
     const identity = Array.isArray(found) || rest.length === 0 ? one : [(found as Kind).type, ...rest].join("/");
-    return { chosen, identity, isName: rest.length > 0 && !/[*?]/.test(one), matches: globMatcher(pattern) };
+    return { chosen, identity, isName: rest.length > 0 && !hasWildcard(one), matches: globMatcher(pattern) };
   });
   return {
     kinds: only.length === 0 ? kinds : kinds.filter((kind) => given.some(({ chosen }) => chosen.includes(kind))),
