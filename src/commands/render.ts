@@ -1,6 +1,6 @@
 import type { RenderReport } from "../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
+import { escapePointer, leafPointers, pointerTokens } from "../contract/json-pointer.ts";
 import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import { redactPointer, writtenValueAt } from "../core/diff/pointer.ts";
 import { exitCodes } from "../core/errors.ts";
@@ -61,7 +61,7 @@ async function renderedOf(manifest: SourceManifest & Manifest, { stopping: signa
   const { kind, value } = manifest;
   const ordered = inFieldOrder(String(value.type), value);
   const redacted = redactManifest(requireKind(kindsByType, kind).shape, value);
-  const fields = leavesOf(ordered, "").map((pointer) => ({ manifest, pointer }));
+  const fields = leafPointers(ordered).map((pointer) => ({ manifest, pointer }));
   const located = await locateFields(fields, { signal });
   const hidden: string[] = [];
   const shown = shownOf(ordered, redacted, "", hidden);
@@ -108,11 +108,4 @@ function shownOf(value: Json, redacted: Json, pointer: string, hidden: string[])
 
 function childOf(redacted: Json, name: string): Json {
   return writtenValueAt(redacted, pointerTokens(`/${escapePointer(name)}`)) ?? MASK;
-}
-
-function leavesOf(value: Json, pointer: string): readonly string[] {
-  if (typeof value !== "object" || value === null) return [pointer];
-  const entries = Object.entries(value);
-  if (entries.length === 0) return [pointer];
-  return entries.flatMap(([name, field]) => leavesOf(field, `${pointer}/${escapePointer(name)}`));
 }

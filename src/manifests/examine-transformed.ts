@@ -1,5 +1,4 @@
-import type { JsonObject } from "../contract/json.ts";
-import { escapePointer } from "../contract/json-pointer.ts";
+import { leafPointers } from "../contract/json-pointer.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { originAt } from "../core/patch/origin.ts";
 import { globMatcher } from "../core/selection/glob.ts";
@@ -111,14 +110,9 @@ function respellingsThrough(
   );
   if (found.length === 0) return [];
   const written = new Map(found);
-  return pointersIn(value, "").flatMap((pointer) => {
+  return leafPointers(value).flatMap((pointer) => {
     const { from, pointer: place } = originAt(origin, pointer);
     const text = written.get(`${from} ${place}`);
     return text === undefined ? [] : [{ pointer, written: text }];
   });
-}
-
-function pointersIn(value: JsonObject[string], pointer: string): readonly string[] {
-  if (typeof value !== "object" || value === null) return [pointer];
-  return Object.entries(value).flatMap(([name, field]) => pointersIn(field, `${pointer}/${escapePointer(name)}`));
 }
