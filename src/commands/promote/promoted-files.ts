@@ -1,12 +1,10 @@
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Stop } from "../../clock/clock.ts";
 import type { NotPromoted } from "../../contract/generated/output.ts";
 import type { PromotedManifest, PromotionEvent } from "../../core/report/events.ts";
 import { readGivenFile } from "../../files/read-given-file.ts";
-import { realPathOutside, relativePath } from "../../files/real-path.ts";
+import { realPathOutside } from "../../files/real-path.ts";
 import { readBlobs } from "../../source/git/blobs.ts";
-import { findRepository } from "../../source/git/find-repository.ts";
+import { findInRepository } from "../../source/git/find-repository.ts";
 import { listTree } from "../../source/git/tree.ts";
 import { contentTop, realRoot } from "../../source/source-root.ts";
 import { formatOf } from "../../yaml/document.ts";
@@ -85,14 +83,6 @@ async function readSourceFile(
     return { path: file, text: Buffer.concat(bytes).toString() };
   }
   const place = realPathOutside(contentTop(source.root), resolve(cwd, file));
-  return {
-    path: (await pathInRepository(place, source, { signal })) ?? file,
-    text: readGivenFile(place, MOST_BYTES).toString(),
-  };
-}
-
-async function pathInRepository(place: string, { root }: CommandTarget["source"], stop: Stop): Promise<string | null> {
-  const repository = await findRepository(realRoot(root), stop);
-  if (repository === null || repository.top === null || repository.isForeign) return null;
-  return relativePath(repository.top, realpathSync(place));
+  const found = await findInRepository(realRoot(source.root), place, { signal });
+  return { path: found?.path ?? file, text: readGivenFile(place, MOST_BYTES).toString() };
 }

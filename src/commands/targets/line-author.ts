@@ -1,8 +1,6 @@
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { relativePath } from "../../files/real-path.ts";
 import { blameLine, type LineAuthor } from "../../source/git/blame-line.ts";
-import { findRepository } from "../../source/git/find-repository.ts";
+import { findInRepository } from "../../source/git/find-repository.ts";
 import { realRoot } from "../../source/source-root.ts";
 import type { Terminal } from "../terminal.ts";
 import type { CommandTarget } from "./create-target.ts";
@@ -19,8 +17,6 @@ export async function lineAuthor(
 ): Promise<LineAuthor | null> {
   if (commit === null) return null;
   if (remote !== null) return blameLine(remote.repository, { ...place, commit, path: file }, { signal });
-  const repository = await findRepository(realRoot(source.root), { signal });
-  if (repository === null || repository.top === null || repository.isForeign) return null;
-  const path = relativePath(repository.top, realpathSync(resolve(cwd, file)));
-  return blameLine(repository, { ...place, commit, path }, { signal });
+  const found = await findInRepository(realRoot(source.root), resolve(cwd, file), { signal });
+  return found && blameLine(found.repository, { ...place, commit, path: found.path }, { signal });
 }

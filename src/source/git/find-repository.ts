@@ -1,7 +1,8 @@
+import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { isAtOrBelow } from "../../files/real-path.ts";
+import { isAtOrBelow, relativePath } from "../../files/real-path.ts";
 import { fileStatus } from "../read-regular-file.ts";
 import { acceptsOwner } from "./git.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
@@ -36,6 +37,20 @@ export async function findRepository(
     foreign = true;
   }
   return { ...repository, isForeign: foreign };
+}
+
+/**
+ * The repository of the caller that a folder belongs to, and the path of a file in its work tree; null if there is no work
+ * tree, or it is another user's.
+ */
+export async function findInRepository(
+  folder: string,
+  file: string,
+  stop: Stop,
+): Promise<{ readonly repository: Repository; readonly path: string } | null> {
+  const repository = await findRepository(folder, stop);
+  if (repository === null || repository.top === null || repository.isForeign) return null;
+  return { repository, path: relativePath(repository.top, realpathSync(file)) };
 }
 
 function ownerOf(path: string): number | undefined {
