@@ -11,8 +11,6 @@ export type StickyProposal = {
   readonly body: string;
   readonly base: string;
   readonly commit: BranchCommit;
-  /** Whether nobody has asked for it, so that what was merged and taken back is not proposed again. */
-  readonly isAutomatic: boolean;
 };
 
 /** What became of a pull request. `closed`: one with this content was closed before, and is not opened again. */
@@ -25,7 +23,7 @@ export type PostedProposal = Pick<ForgeProposal, "number" | "url"> & {
  * content is not opened again. Pull requests of other accounts are never changed.
  */
 export async function postStickyProposal(forge: Forge, proposal: StickyProposal): Promise<PostedProposal> {
-  const { name, title, base, commit, isAutomatic } = proposal;
+  const { name, title, base, commit } = proposal;
   const { branch } = commit;
   const revision = contentDigest(proposal);
   const account = await forge.account();
@@ -40,8 +38,7 @@ export async function postStickyProposal(forge: Forge, proposal: StickyProposal)
     const { number, url } = await forge.updateProposal(newest.number, { title, body });
     return { what: "updated", number, url };
   }
-  const isDeclined = newest?.state === "closed" || (newest?.state === "merged" && isAutomatic);
-  if (newest !== undefined && isSame && isDeclined) return { what: "closed", number: newest.number, url: newest.url };
+  if (newest?.state === "closed" && isSame) return { what: "closed", number: newest.number, url: newest.url };
   await forge.writeBranch(commit);
   const { number, url } = await forge.createProposal({ branch, base }, { title, body });
   return { what: "created", number, url };

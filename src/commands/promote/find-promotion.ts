@@ -45,9 +45,8 @@ export async function findPromotion(
   ids: readonly Identity[],
   terminal: Terminal & { readonly emit: (event: PassEvent) => void },
 ): Promise<FoundPromotion | ReadEvent> {
-  const identityThere = (identity: Identity): Identity => identity;
   const fields = to.choice?.promote ?? null;
-  const mode = { is: "promotable", fields, identityThere } as const;
+  const mode = { is: "promotable", fields } as const;
   const promotable = await reconcile(selecting(from, ids), mode, terminal);
   if (promotable.what !== "promotable") return requireRead(promotable);
   const isOneSource = from.remote === to.remote;
@@ -57,7 +56,6 @@ export async function findPromotion(
     {
       is: "promote",
       candidates,
-      identityHere: identityThere,
       refuse: ({ identity, kind, file, line }, there) => {
         if (!isOneSource || file !== there.file || line !== there.line) return null;
         const detail = `${file} declares it for both targets: what is applied in one is in the other's source already`;

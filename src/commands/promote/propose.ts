@@ -12,10 +12,7 @@ import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
 import type { PromotedFiles } from "./promoted-files.ts";
 
 /** Where the pull request of a promotion is opened. */
-export type ProposalPlace = ReturnType<typeof chooseRepository> & {
-  /** Whether nobody has asked for it, as in a daemon. */
-  readonly isAutomatic: boolean;
-};
+export type ProposalPlace = ReturnType<typeof chooseRepository>;
 
 /** The repository in which the manifests of a target are. */
 export function proposalPlace(
@@ -24,14 +21,14 @@ export function proposalPlace(
   invocation: Invocation,
 ): ProposalPlace {
   const source = sources?.find(({ name }) => name === choice?.source?.name);
-  return { ...chooseRepository(invocation, source === undefined ? null : forgeRepository(source)), isAutomatic: false };
+  return chooseRepository(invocation, source === undefined ? null : forgeRepository(source));
 }
 
 /** Opens the pull request of a promotion, or updates the open one. */
 export async function propose(
   { report, found: { promotion }, files: { files } }: Proposed,
   { from, to }: PromotionTargets,
-  { isAutomatic, ...place }: ProposalPlace,
+  place: ProposalPlace,
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<PromotionReport["pullRequest"]> {
   const { plans } = promotion;
@@ -53,7 +50,6 @@ export async function propose(
       message: messageOf(title, report),
       files: files.map(({ path, before, after }) => ({ path, text: after, isNew: before === "" })),
     },
-    isAutomatic,
   });
   return { result: what, number, url, branch };
 }

@@ -24,8 +24,6 @@ export type PromotableMode = {
   readonly is: "promotable";
   /** The fields that are copied; null for those that say which version of something is used. */
   readonly fields: readonly PromotedField[] | null;
-  /** The identity of a resource in the target that is promoted to. */
-  readonly identityThere: (identity: Identity) => Identity;
 };
 
 /** Up to so many resources are read one by one. */
@@ -34,7 +32,7 @@ const FEW = 32;
 /** Finds what can be promoted from a target, and why the rest cannot. */
 export async function promotablePass(
   { connection, read, run }: Pass,
-  { fields, identityThere }: PromotableMode,
+  { fields }: PromotableMode,
 ): Promise<PromotableEvent> {
   const { session } = connection;
   const { desired } = read;
@@ -52,7 +50,7 @@ export async function promotablePass(
   const found = observed.desired.manifests.map((manifest) => {
     const { identity } = manifest;
     return judge(manifest, { live: live.get(identity), recorded: recorded.get(identity) }, (row) =>
-      versionFields(requireKind(kindsByType, manifest.kind), { identity: identityThere(identity), live: row }, fields),
+      versionFields(requireKind(kindsByType, manifest.kind), { identity, live: row }, fields),
     );
   });
   const good = found.filter((one) => "healthy" in one);

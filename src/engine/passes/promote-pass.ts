@@ -25,8 +25,6 @@ import { readAccessOf } from "../session.ts";
 export type PromoteMode = {
   readonly is: "promote";
   readonly candidates: readonly PromotionCandidate[];
-  /** The identity of a candidate in this target. */
-  readonly identityHere: (identity: Identity) => Identity;
   /** Why a candidate cannot be promoted to a manifest; null where it can. */
   readonly refuse: (candidate: PromotionCandidate, manifest: ManifestHead) => NotPromoted | null;
 };
@@ -39,9 +37,8 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
   const pairs: { readonly candidate: PromotionCandidate; readonly manifest: SourceManifest }[] = [];
   const refused: NotPromoted[] = [];
   for (const candidate of mode.candidates) {
-    const there = mode.identityHere(candidate.identity);
-    const manifest = declared.get(unnumbered(there));
-    const why = manifest === undefined ? notDeclared(candidate, there) : mode.refuse(candidate, manifest);
+    const manifest = declared.get(unnumbered(candidate.identity));
+    const why = manifest === undefined ? notDeclared(candidate) : mode.refuse(candidate, manifest);
     if (why !== null) refused.push(why);
     else if (manifest !== undefined) pairs.push({ candidate, manifest });
   }
@@ -65,9 +62,8 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
   };
 }
 
-function notDeclared({ identity, kind }: PromotionCandidate, there: Identity): NotPromoted {
-  const other = there === identity ? "it" : there;
-  return { identity, kind, why: "not-declared", detail: `the target promoted to does not declare ${other}` };
+function notDeclared({ identity, kind }: PromotionCandidate): NotPromoted {
+  return { identity, kind, why: "not-declared", detail: "the target promoted to does not declare it" };
 }
 
 // Null where the manifest is already as it would be promoted.
