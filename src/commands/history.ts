@@ -9,6 +9,7 @@ import { wrappedLines } from "../render/wrap.ts";
 import { KEPT_PASSES, type TargetStore } from "../state/target-store.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
+import { RECORDED_TARGETS } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { columnsOn, writeResult } from "./terminal.ts";
 
@@ -16,14 +17,7 @@ import { columnsOn, writeResult } from "./terminal.ts";
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
   const { args, flags, terminal } = invocation;
   for (const identity of args) requireIdentity(identity);
-  await using opened = await findTargets(
-    { ...invocation, args: [] },
-    {
-      reading: true,
-      unattended: true,
-      usesRecordedTargets: true,
-    },
-  );
+  await using opened = await findTargets({ ...invocation, args: [] }, RECORDED_TARGETS);
   const targets = await Promise.all(
     opened.targets.map(async ({ name, state }): Promise<HistoryView> => {
       const view = await viewOf(await state.target(), {

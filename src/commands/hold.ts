@@ -13,7 +13,7 @@ import { durationMs } from "../schema/duration.ts";
 import { SourceError } from "../source/source-error.ts";
 import { type InvocationOf, missingFlags } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
-import type { CommandTarget } from "./targets/create-target.ts";
+import { type CommandTarget, RECORDED_TARGETS } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onStage, type StageTarget } from "./targets/stage-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
@@ -37,14 +37,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
     await onStage(what, invocation, async (target) => addHoldTo(target, wanted, terminal));
     return sayHeld(wanted, terminal);
   }
-  await using target = await findTarget(
-    { ...invocation, args: [] },
-    {
-      reading: true,
-      unattended: true,
-      usesRecordedTargets: true,
-    },
-  );
+  await using target = await findTarget({ ...invocation, args: [] }, RECORDED_TARGETS);
   if (isCommitPrefix(what) && target.source.commits === null) {
     throw new HoldfastError(
       "invalid",

@@ -5,17 +5,14 @@ import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";
+import { RECORDED_TARGETS } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { columnsOn, writeResult } from "./terminal.ts";
 
 /** Triggers a pass of the running daemon and waits for its end. */
 export async function run(invocation: InvocationOf<typeof reconcile>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await findTargets(invocation, {
-    reading: true,
-    unattended: true,
-    usesRecordedTargets: true,
-  });
+  await using opened = await findTargets(invocation, RECORDED_TARGETS);
   const isNamed = globMatcher(flags.target ?? "*");
   const path = flags.target === undefined ? "/reconcile" : `/reconcile?target=${encodeURIComponent(flags.target)}`;
   const reply = await askDaemon(opened.stateFolder, { method: "POST", path }, { signal: terminal.stopping });

@@ -5,6 +5,7 @@ import { wrappedLines } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
 import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
+import { RECORDED_TARGETS } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onStage, type StageTarget } from "./targets/stage-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
@@ -15,14 +16,7 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
   const { args, terminal } = invocation;
   const what = holdable(args[0] ?? "");
   if (isStage(what)) return releaseStage(what, invocation);
-  await using target = await findTarget(
-    { ...invocation, args: [] },
-    {
-      reading: true,
-      unattended: true,
-      usesRecordedTargets: true,
-    },
-  );
+  await using target = await findTarget({ ...invocation, args: [] }, RECORDED_TARGETS);
   const wasHeld = await endHoldOf(target, what, terminal);
   if (!wasHeld && !isCommitPrefix(what)) throw notHeld(what);
   return sayReleased(what, terminal);

@@ -9,18 +9,14 @@ import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import { sayWait } from "./output/log-stream.ts";
-import type { CommandTarget } from "./targets/create-target.ts";
+import { type CommandTarget, RECORDED_TARGETS } from "./targets/create-target.ts";
 import { type FoundTargets, findTargets } from "./targets/find-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await findTargets(invocation, {
-    reading: true,
-    unattended: true,
-    usesRecordedTargets: true,
-  });
+  await using opened = await findTargets(invocation, RECORDED_TARGETS);
   const isWatched = ({ choice }: CommandTarget) => choice?.sync !== "off" && !choice?.isRetired;
   const names = opened.targets.filter(isWatched).map(({ name }) => name);
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
@@ -71,6 +67,7 @@ async function stagesIn(
   statuses: readonly TargetStatus[],
   now: number,
 ): Promise<readonly StageStatus[]> {
+  if (orders.stages.length === 0) return [];
   const staged = await Promise.all(
     targets.map(async ({ name, state }) => {
       const status = statuses.find(({ target }) => target === name) ?? neverRunStatus(name, null);

@@ -4,6 +4,7 @@ import type { CommitOrder } from "../../engine/order/target-order.ts";
 import type { Remote } from "../../source/remote/remote.ts";
 import { SourceError } from "../../source/source-error.ts";
 import type { TargetState } from "../../state/state.ts";
+import type { TargetStore } from "../../state/target-store.ts";
 import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 import type { TargetChoice } from "./choose-targets.ts";
@@ -34,7 +35,7 @@ export function orderIn(
 }
 
 type Choosing = Stop & {
-  readonly appliedCommit: string | null;
+  readonly store: TargetStore;
   readonly newest: string;
   readonly terminal: Terminal;
 };
@@ -43,8 +44,10 @@ type Choosing = Stop & {
 export async function chooseCommit(
   chooser: CommitOrder,
   remote: Remote,
-  { appliedCommit, newest, terminal, signal }: Choosing,
+  { store, newest, terminal, signal }: Choosing,
 ): Promise<string> {
+  const { appliedCommit } = await store.memory();
+  if (newest === appliedCommit) return newest;
   const older = chooser.isOrdered ? await remote.between(appliedCommit, newest, { signal }) : [];
   const candidates = [newest, ...older.toReversed().filter((commit) => commit !== newest)];
   const chosen = await chooser.choose(candidates, { clock: terminal.clock, stopping: signal });

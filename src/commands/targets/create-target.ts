@@ -52,6 +52,9 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded" | "limit"> & {
   readonly isCommitOptional?: boolean;
 };
 
+/** How a command uses the targets when it asks only for what is recorded of them. */
+export const RECORDED_TARGETS = { reading: true, unattended: true, usesRecordedTargets: true } as const;
+
 /** A target of a command. */
 export type CommandTarget = Target & {
   /** Its name in the operator's configuration; `default` if that names no targets. */
@@ -223,11 +226,8 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser,
       const decided = decisionsAt(await store.decisions(), clock.now());
       const hold = holdOn(decided, newest);
       if (hold !== null) throw heldCommit(remote.name, newest, hold);
-      const { appliedCommit } = await store.memory();
-      const isOpen = chooser !== null && newest !== appliedCommit;
-      const chosen = isOpen
-        ? await chooseCommit(chooser, remote, { appliedCommit, newest, terminal, ...stop })
-        : newest;
+      const chosen =
+        chooser === null ? newest : await chooseCommit(chooser, remote, { store, newest, terminal, ...stop });
       isNewestReleased = isReleased(decided, chosen);
       return chosen;
     },

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { Invocation } from "../command.ts";
-import type { CommandTarget } from "./create-target.ts";
+import { type CommandTarget, RECORDED_TARGETS } from "./create-target.ts";
 import { findTargets } from "./find-targets.ts";
 
 /** A target of a stage, with the state folder of all. */
@@ -19,10 +19,7 @@ export async function onStage(
       hint: "leave it out",
     });
   }
-  await using opened = await findTargets(
-    { ...invocation, args: [] },
-    { reading: true, unattended: true, usesRecordedTargets: true },
-  );
+  await using opened = await findTargets({ ...invocation, args: [] }, RECORDED_TARGETS);
   const { targets, orders, stateFolder } = opened;
   const stage = orders.stages.find((one) => one.name === name);
   if (stage === undefined) throw noStage(name, orders.stages);
