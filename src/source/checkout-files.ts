@@ -6,13 +6,13 @@ import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.t
 import { isAboutSpecialFile, linkDiagnostic, submoduleWarning } from "./file-diagnostic.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { blobSizes } from "./git/blobs.ts";
-import { isBelow } from "./git/compare-to-commit.ts";
 import type { IndexEntry } from "./git/index-entries.ts";
 import { type DifferingFile, type IndexView, isTakenFromIndex, openIndexView } from "./git/index-view.ts";
 import { readBlobFiles } from "./git/read-commit.ts";
 import { prefixIn } from "./git/repository-paths.ts";
 import { linksToFolders, linkTargets, type TreeSelection } from "./git/select-tree-entries.ts";
-import { type Head, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./git/tree.ts";
+import type { Head } from "./git/tree.ts";
+import { isBelow, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./git/tree-entry.ts";
 import { openManifestFile } from "./open-manifest-file.ts";
 import type { Pace } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";

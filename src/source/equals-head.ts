@@ -1,9 +1,10 @@
 import { basename } from "node:path/posix";
 import type { FolderFile } from "./folder-file.ts";
 import { blobId } from "./git/blobs.ts";
-import { differs, isBelow } from "./git/compare-to-commit.ts";
+import { differs } from "./git/compare-to-commit.ts";
 import { objectFormatOf } from "./git/git.ts";
 import type { Head } from "./git/tree.ts";
+import { isBelow } from "./git/tree-entry.ts";
 import { IGNORE_FILE_BYTES, isManifestFile, isSkippedName, OWN_IGNORE_FILE } from "./ignore-files.ts";
 import { fileStatus, readRegularFile } from "./read-regular-file.ts";
 import { type FolderWalk, placeOf } from "./walk-folder.ts";

@@ -4,7 +4,7 @@ import type { AppliedRef } from "./git/applied-commit.ts";
 import { readFileAt } from "./git/read-commit.ts";
 import { readInPlace } from "./git/read-in-place.ts";
 import type { Repository } from "./git/repository-paths.ts";
-import type { TreeChange } from "./git/tree.ts";
+import type { TreeChange } from "./git/tree-entry.ts";
 import { defaultLimits } from "./limits.ts";
 import type { Pace } from "./pacer.ts";
 import {

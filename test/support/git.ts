@@ -23,11 +23,13 @@ export async function commitAll(folder: string, message: string): Promise<string
   return git(folder, "rev-parse", "HEAD");
 }
 
-/** A folder with a `git` that calls the real one, and notes in a file with which arguments, when that has ended. */
-export async function notingGit(log: string): Promise<string> {
+/** A folder with a `git` that calls the real one, and notes in a file with which arguments: when it has ended, or when it begins. */
+export async function notingGit(log: string, when: "ended" | "begins" = "ended"): Promise<string> {
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   const bin = await temporaryFolder();
-  const script = `#!/bin/sh\n"${real}" "$@"; status=$?\necho "$@" >> "${log}"\nexit $status\n`;
-  await writeFile(join(bin, "git"), script, { mode: 0o755 });
+  const note = `echo "$@" >> "${log}"`;
+  const script =
+    when === "begins" ? `${note}\nexec "${real}" "$@"` : `"${real}" "$@"; status=$?\n${note}\nexit $status`;
+  await writeFile(join(bin, "git"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return bin;
 }

@@ -4,8 +4,8 @@ import { load } from "../../engine/load.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A target that declares resources of a control plane. */
-export type Claimant = { readonly target: Target; readonly server: string };
+/** A target that declares resources of a control plane; it is only created to be read. */
+export type Claimant = { readonly target: () => Target; readonly server: string };
 
 /** What targets of one command declare, so that no two targets of one control plane declare the same resource. */
 export type Claims = {
@@ -45,8 +45,8 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
     claimed.set(name, declared);
   };
   const read = async (name: string, { target, server }: Claimant): Promise<void> => {
-    const { claim: _, declaredElsewhere: __, ...alone } = target;
     try {
+      const { claim: _, declaredElsewhere: __, ...alone } = target();
       register(name, server, (await load(alone, { clock, stopping })).desired.declared);
     } catch {
       // The passes of that target report the error.

@@ -118,8 +118,9 @@ export async function findTarget(
 }
 
 /** Finds the targets of a command: the one that `--target` names, else all configured ones, else the local folder. */
-export async function findTargets(invocation: Invocation, use: TargetUse): Promise<FoundTargets> {
-  const { flags, terminal } = invocation;
+export async function findTargets(invocation: Invocation, given: TargetUse): Promise<FoundTargets> {
+  const { flags, terminal, shared: reads } = invocation;
+  const use = { ...given, operatorFile: given.operatorFile ?? reads?.operatorFile };
   const { cwd, stopping: signal } = terminal;
   const named = findSource({ cwd, source: flags.source });
   const root = realRoot(named);
@@ -129,6 +130,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const config = await readSourceConfig(here, { clock: terminal.clock, signal });
   // Without the file that --config names, it is unknown which folder is the source.
   const [, ...operatorFiles] = config.files;
+  if (reads !== undefined) reads.operatorFile = operatorFiles[0];
   for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file.diagnostics);
   const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
   const operator = await honouredOperatorKeys(config.files, prompt, terminal);
@@ -154,7 +156,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     database,
     embedded,
     resources,
-    remotes: invocation.shared?.remotes ?? new Map<string, RemoteWithBackoff>(),
+    remotes: reads?.remotes ?? new Map<string, RemoteWithBackoff>(),
     limits: new Map(),
     orders: null,
     following: { check: async () => {}, gone: new Set<string>() },
@@ -173,7 +175,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const active = choices.filter(({ isRetired }) => !isRetired);
   requireOrder(active, chosen);
   const orders = stageOrders(active, (choice) => createTarget(choice, { ...reading, choices }), terminal);
-  const targets = createTargets(choices, { ...shared, orders, choices }).filter(isOneOf(selected));
+  const targets = createTargets(selected, { ...shared, orders, choices });
   const patterns = patternsOf(expanded, chosen, shared);
   return { ...opened, targets, orders, patterns };
 }
@@ -212,13 +214,19 @@ function isWritable(folder: string): boolean {
   }
 }
 
-// Creates all targets, also those not selected, because no two may declare the same resource.
-function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets): readonly CommandTarget[] {
-  const targets = choices.map((choice) => ({ choice, target: createTarget(choice, shared) }));
+// The others count too, because no two targets may declare the same resource.
+function createTargets(selected: readonly TargetChoice[], shared: SharedByTargets): readonly CommandTarget[] {
+  const created = new Map<string, CommandTarget>();
+  const create = (choice: TargetChoice): CommandTarget => {
+    const target = created.get(choice.name) ?? createTarget(choice, shared);
+    created.set(choice.name, target);
+    return target;
+  };
+  const targets = selected.map((choice) => ({ choice, target: create(choice) }));
   // Without a server, nothing says which targets may not declare the same.
-  const usable = targets.filter(({ choice }) => choice.fault === null && !choice.isRetired);
-  const claimants = usable.map(({ choice, target }) => {
-    return [choice.name, { target, server: addressOf(choice) }] as const;
+  const usable = shared.choices.filter(({ fault, isRetired }) => fault === null && !isRetired);
+  const claimants = usable.map((choice) => {
+    return [choice.name, { target: () => create(choice), server: addressOf(choice) }] as const;
   });
   const { shared: reads, terminal } = shared.invocation;
   const claims = reads?.claims ?? createClaims(terminal);
@@ -229,11 +237,6 @@ function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets
 
 function addressOf({ server }: TargetChoice): string {
   return (server ?? "").replace(/\/+$/, "");
-}
-
-function isOneOf(choices: readonly TargetChoice[]): (target: CommandTarget) => boolean {
-  const names = new Set(choices.map(({ name }) => name));
-  return ({ choice }) => choice !== null && names.has(choice.name);
 }
 
 async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {

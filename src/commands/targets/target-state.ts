@@ -37,8 +37,17 @@ async function logNotice(notice: string, invocation: Invocation): Promise<void> 
   terminalLog(invocation).warn({ event: "state-notice" }, notice);
 }
 
-// Identifies a build of the program by its files, because another build may parse the same source differently.
+const builds = new Map<string, string>();
+
+// Identifies a build of the program by its files, because another build may parse the same source differently. A process
+// runs one build, whatever its files become.
 function buildDigest(program: string): string {
+  const digest = builds.get(program) ?? digestOfFiles(program);
+  builds.set(program, digest);
+  return digest;
+}
+
+function digestOfFiles(program: string): string {
   const isFolder = statSync(program).isDirectory();
   const files = isFolder ? readdirSync(program, { recursive: true, encoding: "utf8" }).toSorted() : [""];
   const installed = join(program, "../node_modules/.package-lock.json");

@@ -342,14 +342,6 @@ readonly cause: Cause
  * Unified diff of a text of several lines, or of a long one; null for other values, and where it would be too large
  */
 readonly diff: (string | null)
-/**
- * Only in a plan: the file where the value stands, that of the manifest or of a patch; of what is removed, where that is said, or else the field that it would be in. Left out of a whole manifest, which stands where its step says
- */
-readonly file?: string
-/**
- * Line in that file
- */
-readonly line?: number
 readonly changedBy?: LastWrite
 }
 /**
@@ -1224,15 +1216,11 @@ export type NotPromoted = {
  */
 readonly identity: string
 readonly kind: string
-readonly why: ("not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable" | "gate")
+readonly why: ("not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable")
 /**
  * The reason in words; never a value
  */
 readonly detail: string
-/**
- * What the gates of the target that is promoted to say of the content that it would have; left out unless they are the reason
- */
-readonly gates?: readonly GateStepAnswer[]
 }
 /**
  * The steps of a plan, as in plan -o json

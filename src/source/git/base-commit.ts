@@ -85,6 +85,16 @@ export function runInRepository(
   return runGit(args, { folder: repository.gitFolder, env: environmentOf(repository), signal, input });
 }
 
+/** Runs git for what a repository says of commits by their full ids; reads that share what they read run it once. */
+export function askOfCommits(
+  repository: Repository,
+  args: readonly string[],
+  stop: Stop & { readonly input?: readonly string[] },
+): Promise<GitResult> {
+  const ask = () => runInRepository(repository, args, stop);
+  return repository.reads?.outputs(JSON.stringify([args, stop.input]), stop, ask) ?? ask();
+}
+
 function unrelated(repository: TemporaryRepository, ref: string, result: GitResult): HoldfastError {
   if (result.code !== 1) return gitFailure(repository, ref, result);
   if (repository.isShallow) {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Stop } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { runGit } from "../remote/run-git.ts";
+import type { BlobCollector } from "./commit-reads.ts";
 import { environmentOf, folderOf, type ObjectFormat } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
@@ -43,6 +44,11 @@ async function collectBlobs(
   { signal }: Stop,
 ): Promise<void> {
   if (blobs.length === 0) return;
+  if (repository.reads !== undefined) {
+    await repository.reads.collect(blobs, read, { signal });
+    if (!read.isTooLarge() && read.contents.length !== blobs.length) throw unreadableBlobs();
+    return;
+  }
   const child = spawn("git", ["cat-file", "--batch"], {
     cwd: folderOf(repository),
     env: environmentOf(repository),
@@ -62,12 +68,6 @@ async function collectBlobs(
   const code = await ended;
   if (code !== 0 || read.contents.length !== blobs.length) throw unreadableBlobs();
 }
-
-type BlobCollector = {
-  readonly contents: readonly Uint8Array[];
-  readonly add: (part: Buffer) => void;
-  readonly isTooLarge: () => boolean;
-};
 
 // Each entry of the output is `<id> <type> <size>`, a line feed, the content, a line feed.
 function blobCollector(count: number, mostBytes = Number.POSITIVE_INFINITY): BlobCollector {
@@ -100,7 +100,8 @@ function blobCollector(count: number, mostBytes = Number.POSITIVE_INFINITY): Blo
       body = null;
     }
   };
-  return { contents, add, isTooLarge: () => isTooLarge };
+  const isDone = () => isBroken || contents.length === count;
+  return { contents, add, isDone, isTooLarge: () => isTooLarge };
 }
 
 function unreadableBlobs(): HoldfastError {

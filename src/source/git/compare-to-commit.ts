@@ -31,8 +31,3 @@ export function commitOfFolder(
 export function differs({ path, blob }: SourceFile, { blobs }: Head): boolean {
   return blob !== null && blobs.get(path) !== blob;
 }
-
-/** Whether a path is the starting point or lies below it. */
-export function isBelow(path: string, start: string): boolean {
-  return start === "" || path === start || path.startsWith(`${start}/`);
-}

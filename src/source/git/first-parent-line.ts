@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
-import { runInRepository } from "./base-commit.ts";
+import { askOfCommits, runInRepository } from "./base-commit.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** Who made a commit, and when. */
@@ -43,7 +43,7 @@ export async function firstParentLine(
   stop: Stop,
 ): Promise<readonly LineCommit[]> {
   const options = ["--first-parent", `--max-count=${most}`, "--format=%H%x00%P%x00%an <%ae>%x00%at"];
-  const { code, stdout } = await runInRepository(repository, ["rev-list", ...options, tip, "--"], stop);
+  const { code, stdout } = await askOfCommits(repository, ["rev-list", ...options, tip, "--"], stop);
   if (code !== 0) return [];
   return stdout.split("\n").flatMap((line) => {
     const [commit = "", parents, author = "", authoredAt] = line.split("\0");
@@ -62,7 +62,7 @@ export async function changesOn(
   if (compared.length === 0) return [];
   const input = compared.map(({ commit, parent }) => `${commit} ${parent}\n`);
   const options = ["--stdin", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"];
-  const { code, stdout } = await runInRepository(repository, ["diff-tree", ...options], { ...stop, input });
+  const { code, stdout } = await askOfCommits(repository, ["diff-tree", ...options], { ...stop, input });
   if (code !== 0) return null;
   const files = filesByCommit(stdout);
   return compared.map(({ commit, author, at }) => ({ commit, author, at, files: files.get(commit) ?? [] }));

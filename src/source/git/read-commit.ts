@@ -14,7 +14,6 @@ import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts
 import { type PatchFolders, startsOf } from "../source-root.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
-import { isBelow } from "./compare-to-commit.ts";
 import { noRepository, resolveCommit } from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
 import {
@@ -24,7 +23,8 @@ import {
   requirePresent,
   selectTreeEntries,
 } from "./select-tree-entries.ts";
-import { LINK_MODE, listTree, SUBMODULE_MODE, type TreeChange, type TreeEntry } from "./tree.ts";
+import { listTree, listTreeAround } from "./tree.ts";
+import { isBelow, LINK_MODE, SUBMODULE_MODE, type TreeChange, type TreeEntry } from "./tree-entry.ts";
 
 /** Which commit is read, and which of its files. */
 export type CommitOptions = {
@@ -65,8 +65,9 @@ export async function readCommitFiles(options: CommitOptions, pace: Pace): Promi
   const changed = await readChanged({ ...options, repository, root, commit }, pace);
   if (changed !== null) return changed;
   const prefix = prefixIn(repository, root);
-  const tree = await listTree(repository, commit, pace, { most: options.limits.entries });
   const starts = startsOf(root, options.paths, options.patches).map((start) => (prefix + start).replace(/\/$/, ""));
+  const listing = { paths: starts, most: options.limits.entries };
+  const { around: tree, all } = await listTreeAround(repository, commit, pace, listing);
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
   const selected = await selectTreeEntries(place, tree, starts, pace);
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
@@ -78,7 +79,7 @@ export async function readCommitFiles(options: CommitOptions, pace: Pace): Promi
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const { files, unread } = await readFiles(place, regular, pace);
-  const special = [...entries, ...(await linksToFolders(place, tree, selected.links, pace))];
+  const special = [...entries, ...(await linksToFolders(place, all, selected.links, pace))];
   const links = entries.filter(({ mode, path }) => mode === LINK_MODE && isManifestFile(posix.basename(path)));
   const diagnostics = [...selected.faults, ...skippedEntries(place, special, await linkTargets(place, links, pace))];
   const earlier = options.before?.files.commit ?? null;

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { readRegularFile } from "../read-regular-file.ts";
+import type { CommitReads } from "./commit-reads.ts";
 
 /**
  * A git repository, located once. Every git command gets these folders, so that git does not search for a repository: a
@@ -15,6 +16,8 @@ export type Repository = {
   readonly commonFolder: string;
   /** Whether it is a temporary git directory of ours, with no configuration of others. */
   readonly isTemporary?: true;
+  /** What its reads share, where many targets read the same commits. */
+  readonly reads?: CommitReads;
 };
 
 /** The top of the git checkout that contains a folder; null outside a checkout. */

@@ -17,9 +17,8 @@ import {
 import { type Limits, tooMany } from "../limits.ts";
 import { type Pace, pacer } from "../pacer.ts";
 import { readBlobs } from "./blobs.ts";
-import { isBelow } from "./compare-to-commit.ts";
 import type { Repository } from "./repository-paths.ts";
-import { LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./tree.ts";
+import { isBelow, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./tree-entry.ts";
 
 type Place = {
   readonly root: string;
@@ -211,6 +210,7 @@ export async function linksToFolders(
   links: readonly TreeEntry[],
   stop: Stop,
 ): Promise<readonly TreeEntry[]> {
+  if (links.length === 0) return [];
   const targets = await linkTargets(place, links, stop);
   const folders = foldersIn(tree);
   return links.filter(({ path }) => {

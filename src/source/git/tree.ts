@@ -6,8 +6,19 @@ import { defaultLimits, tooMany } from "../limits.ts";
 import type { Pace } from "../pacer.ts";
 import { runGit } from "../remote/run-git.ts";
 import { CONFIG_NAME } from "../source-root.ts";
+import type { CommitReads } from "./commit-reads.ts";
 import { environmentOf, folderOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure } from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
+import {
+  entriesAround,
+  entriesBelow,
+  indexOf,
+  LINK_MODE,
+  SUBMODULE_MODE,
+  type TreeChange,
+  type TreeEntry,
+  type TreeIndex,
+} from "./tree-entry.ts";
 
 /** The commit that is checked out, and its entries below a folder. */
 export type Head = {
@@ -21,22 +32,6 @@ export type Head = {
   readonly submodules: readonly string[];
   /** Blob id of each file that decides which files are read, by path relative to the folder: `../…` for one above it. */
   readonly deciding: ReadonlyMap<string, string>;
-};
-
-/** The mode of a symbolic link in a tree. */
-export const LINK_MODE = "120000";
-
-/** The mode of a submodule in a tree. */
-export const SUBMODULE_MODE = "160000";
-
-/** One entry of a commit's tree. */
-export type TreeEntry = {
-  readonly mode: string;
-  readonly blob: string;
-  /** NaN if git does not have the blob. */
-  readonly size: number;
-  /** Relative to the top of the repository. */
-  readonly path: string;
 };
 
 /** The commit that is checked out, and its files below a folder; null if there is none, or if git is not installed. */
@@ -74,17 +69,48 @@ function isDeciding(path: string, prefix: string): boolean {
 export async function listTree(
   repository: Repository,
   commit: string,
+  stop: Stop,
+  options: Listing = {},
+): Promise<readonly TreeEntry[]> {
+  const { reads } = repository;
+  if (reads === undefined) return listed(repository, commit, stop, options);
+  const index = await sharedTree(repository, reads, commit, stop);
+  return options.paths === undefined ? index.entries : entriesBelow(index, options.paths);
+}
+
+type Listing = {
+  readonly withSizes?: boolean;
+  /** @default all */
+  readonly paths?: readonly string[];
+  /** The number of entries beyond which it is refused. */
+  readonly most?: number;
+};
+
+/** The entries of a commit's tree at some paths and what decides about them, perhaps others too; and the whole tree. */
+export async function listTreeAround(
+  repository: Repository,
+  commit: string,
+  stop: Stop,
+  { paths, most }: { readonly paths: readonly string[]; readonly most: number },
+): Promise<{ readonly around: readonly TreeEntry[]; readonly all: readonly TreeEntry[] }> {
+  const { reads } = repository;
+  if (reads === undefined) {
+    const all = await listed(repository, commit, stop, { most });
+    return { around: all, all };
+  }
+  const index = await sharedTree(repository, reads, commit, stop);
+  return { around: entriesAround(index, paths), all: index.entries };
+}
+
+function sharedTree(repository: Repository, reads: CommitReads, commit: string, stop: Stop): Promise<TreeIndex> {
+  return reads.trees(commit, stop, async () => indexOf(await listed(repository, commit, stop, {}), OWN_IGNORE_FILE));
+}
+
+async function listed(
+  repository: Repository,
+  commit: string,
   { signal }: Stop,
-  {
-    withSizes = true,
-    paths = [],
-    most = defaultLimits.entries,
-  }: {
-    readonly withSizes?: boolean;
-    readonly paths?: readonly string[];
-    /** The number of entries beyond which it is refused. */
-    readonly most?: number;
-  } = {},
+  { withSizes = true, paths = [], most = defaultLimits.entries }: Listing,
 ): Promise<readonly TreeEntry[]> {
   const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
   const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
@@ -123,22 +149,22 @@ function records(give: (record: string) => void): (part: Buffer) => void {
   };
 }
 
-/** A path that differs between two commits. */
-export type TreeChange = {
-  readonly path: string;
-  /** The blob in the later commit. */
-  readonly blob: string;
-  /** Whether it is a regular file in both commits, so that only its content differs. */
-  readonly isContent: boolean;
-};
-
 /** More changed files than are ever read one by one. */
 const MAX_CHANGES = 20_000;
 /** Git collects all differences before it prints the first one: those of trees that name one folder many times have no end. */
 const DIFF_MS = 5000;
 
 /** The differences between the trees of two commits; null if git cannot compare them, or if there are too many. */
-export async function diffTrees(
+export function diffTrees(
+  repository: Repository,
+  commits: { readonly before: string; readonly commit: string },
+  pace: Pace,
+): Promise<readonly TreeChange[] | null> {
+  const compare = () => compareTrees(repository, commits, pace);
+  return repository.reads?.changes(`${commits.before} ${commits.commit}`, pace, compare) ?? compare();
+}
+
+async function compareTrees(
   repository: Repository,
   { before, commit }: { readonly before: string; readonly commit: string },
   { clock, signal }: Pace,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Clock, Stop } from "../../clock/clock.ts";
 import { objectFormatOf } from "../git/git.ts";
 import type { Repository } from "../git/repository-paths.ts";
+import { shareCommitReads } from "../git/share-commit-reads.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
 import {
@@ -95,23 +96,28 @@ export function createRemote(options: RemoteOptions): Remote {
   let running: Promise<Fetched> | null = null;
   let isDiscarded = false;
   let isDeepened = false;
+  const repository = shareCommitReads({ top: null, gitFolder: folder, commonFolder: folder }, clock);
+  const clear = (): void => {
+    repository.reads?.release();
+    clearRepository(folder);
+  };
   const lockAndFetch = async (stop: Stop): Promise<Fetched> => {
     await using _lock = await lockRepository(folder, { clock, ...stop });
-    if (isDiscarded) clearRepository(folder);
+    if (isDiscarded) clear();
     isDiscarded = false;
     try {
       return await fetchOnce(options, stop);
     } catch (error) {
       // Our repository may be damaged: retry once from scratch. An error of the remote itself is not retried.
       if (!(error instanceof SourceError) || !["ContentRefused", "FetchFailed"].includes(error.reason)) throw error;
-      clearRepository(folder);
+      clear();
       return fetchOnce(options, stop);
     }
   };
   return {
     name,
     ref,
-    repository: { top: null, gitFolder: folder, commonFolder: folder },
+    repository,
     between: async (after, upTo, { signal }) => {
       const args = ["rev-list", "--first-parent", "--max-count=10000", after === null ? upTo : `${after}..${upTo}`];
       const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), signal });
@@ -134,6 +140,7 @@ export function createRemote(options: RemoteOptions): Remote {
       isDeepened = true;
       await using _lock = await lockRepository(folder, { clock, ...stop });
       await deepen(options, most, stop);
+      repository.reads?.release();
     },
     discard: () => {
       isDiscarded = true;

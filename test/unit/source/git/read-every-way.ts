@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../../src/clock/system.ts";
+import { shareCommitReads } from "../../../../src/source/git/share-commit-reads.ts";
 import { defaultLimits } from "../../../../src/source/limits.ts";
 import { type Revision, readSource, type SourceOptions } from "../../../../src/source/read-source.ts";
 import { git } from "../../../support/git.ts";
@@ -27,12 +28,12 @@ export type Readings = {
 };
 
 /** Reads a random repository from a remote, at a base, and from a checkout. */
-export async function readEveryWay(repository: RandomRepository): Promise<Readings> {
+export async function readEveryWay(random: RandomRepository): Promise<Readings> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-random-")));
   try {
     const [bare, root] = [join(folder, "bare"), join(folder, "checkout")];
-    await makeBare(bare, repository);
-    await checkOut(bare, root, repository);
+    await makeBare(bare, random);
+    await checkOut(bare, root, random);
     const commit = await git(bare, "rev-parse", "main");
     const at = (ref: string, use: "instead" | "compare") => readRevision({ root, base: { ref, use } });
     const idle = { newest: () => null, keep: async () => undefined, kept: async () => null };
@@ -42,7 +43,10 @@ export async function readEveryWay(repository: RandomRepository): Promise<Readin
       onUnreadable: () => undefined,
       retryNow: () => undefined,
     };
-    const commits = { repository: { gitFolder: bare, commonFolder: bare, top: null }, ...calls, ...idle };
+    // As a remote has it.
+    const repository = shareCommitReads({ gitFolder: bare, commonFolder: bare, top: null }, systemClock);
+    using _reads = { [Symbol.dispose]: () => repository.reads?.release() };
+    const commits = { repository, ...calls, ...idle };
     const readings = {
       remote: await readRevision({ root, commits }),
       atBase: await at("HEAD", "instead"),
