@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -34,7 +35,8 @@ async function environments() {
   };
   const other = { name: "other", paths: ["team.yaml"], patches: "patches/other" };
   const operator = await operatorOf({ sources: [source], targets: [prod, other] }, server);
-  return { server, upstream, run: operator.runHere };
+  const run = Object.assign(operator.runHere, { folder: operator.folder });
+  return { server, upstream, run };
 }
 
 describe("a target with patches", () => {
@@ -87,6 +89,39 @@ describe("render", () => {
       line: 3,
       column: 13,
     });
+  });
+
+  test("writes more manifests than one file may hold, and applied they make what the target makes", async () => {
+    const { server, upstream, run } = await environments();
+    const names = Array.from({ length: 300 }, (_, at) => `job-${at}`);
+    const half = (from: number) => names.slice(from, from + 150).map((name) => service(name, "replicas: 1\n"));
+    const more = "match: service/prod:web/job-1*\npatch: { replicas: 2, env: { MODE: production } }\n";
+    await upstream.commit({
+      "platform/a.yaml": half(0).join("---\n"),
+      "platform/b.yaml": half(150).join("---\n"),
+      "patches/prod/more.yaml": more,
+    });
+    const written = await run(["render", "--target", "prod", "--into", "out/prod"]);
+    expect(written).toMatchObject({ code: 0, stdout: "304 manifests written to out/prod\n" });
+    expect(await run(["render", "--target", "prod", "--into", "out/prod"])).toMatchObject({
+      code: 3,
+      stderr: "error: out/prod is not empty\n  → name a new folder with --into, or empty this one\n",
+    });
+    const plain = await sourceOf({}, server);
+    const rendered = join(run.folder, "out/prod");
+    const applied = await plain.runHere(["apply", "--source", rendered, "--yes", "--no-wait", "-o", "json"]);
+    expect(applied).toMatchObject({ code: 0 });
+    expect(reportOf(applied).summary).toMatchObject({ created: 304 });
+    const planned = await run(["plan", "--target", "prod", "-o", "json"]);
+    expect(planOf(planned)).toMatchObject({ complete: true, summary: { keep: 304 }, steps: [] });
+  });
+
+  test("writes nothing while a manifest is invalid", async () => {
+    const { upstream, run } = await environments();
+    await upstream.commit({ "patches/prod/api.yaml": patch.replace("3", "many") });
+    const written = await run(["render", "--target", "prod", "--into", "out"]);
+    expect(written).toMatchObject({ code: 3, stdout: "nothing was written\n" });
+    expect(existsSync(join(run.folder, "out"))).toBe(false);
   });
 
   test("masks possible secrets, also those of patches, and says that the output is not what is applied", async () => {
