@@ -21,7 +21,8 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   const isProposed = flags.dryRun !== true;
   // Without a forge or its token nothing is read.
   const place = isProposed ? proposalPlace(targets.to, opened.operator, invocation) : null;
-  const found = await findPromotion(targets, ids, { ...terminal, emit: passNotices(invocation, view) });
+  const emit = passNotices(invocation, view);
+  const found = await findPromotion(targets, ids, { ...terminal, emit, isProposed });
   if (!("promotion" in found)) return endWithInvalidSource(found, invocation);
   const files = await promotedFiles(found.promotion, targets.to, terminal);
   const report = await promotionReportOf(found, files, targets, terminal);

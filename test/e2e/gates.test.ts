@@ -5,34 +5,16 @@ import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { type Received, startReceiver } from "../support/http-receiver.ts";
+import { JUDGE_KEY, type Judgement, startJudge } from "../support/gate-judge.ts";
+import type { Received } from "../support/http-receiver.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { foundations, model, prompt } from "../support/manifests.ts";
 import { startMetricsProxy } from "../support/metrics-proxy.ts";
 import { serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
-const KEY = "a key of the gate";
-
-type Judgement = { status: number; type: string; body: string };
-
-/** A service that judges, and what it answers; a test may change that. */
-async function startJudge() {
-  const judgement: Judgement = { status: 200, type: "application/json", body: "" };
-  const file = join(await temporaryFolder(), "key");
-  await writeFile(file, `${KEY}\n`);
-  const { url, received } = await startReceiver((response) => {
-    const { status, type, body } = judgement;
-    response.writeHead(status, { "content-type": type, location: "http://127.0.0.1:9/" }).end(body);
-  });
-  const says = (pass: boolean, summary: string, score?: number) => {
-    judgement.body = JSON.stringify({ pass, summary, ...(score === undefined ? {} : { score }) });
-  };
-  return { gate: { url: `${url}/judge`, secretFile: file }, received, judgement, says };
-}
-
 function isSigned({ headers, body }: Received): boolean {
-  return headers["x-hub-signature-256"] === `sha256=${createHmac("sha256", KEY).update(body).digest("hex")}`;
+  return headers["x-hub-signature-256"] === `sha256=${createHmac("sha256", JUDGE_KEY).update(body).digest("hex")}`;
 }
 
 const writesOf = (server: { effects: () => readonly { resource: string }[] }, resource: string) =>

@@ -1,10 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { PromotionReport } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { type FakeForge, forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { startJudge } from "../support/gate-judge.ts";
 import { commitAll, git } from "../support/git.ts";
 import { foundations, prompt, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
@@ -250,3 +252,61 @@ test("a target names the fields that are promoted to it", async () => {
   expect(stdout).toContain("-replicas: 4 # of this environment\n+replicas: 2 # of this environment\n");
   expect(stdout).not.toContain("+  image_uri");
 });
+
+test("what the gate of the target does not let pass is listed and left out, until it does", async () => {
+  const judge = await startJudge();
+  const gate = { match: "chat_prompt/**", ...judge.gate };
+  const files = {
+    ...both("api", api("1.4.0", 1), api("1.3.0", 4)),
+    ...both("answer", prompt("answer", "Be brief."), prompt("answer", "Be long.")),
+  };
+  const it = await world(files, undefined, `, gate: ${JSON.stringify(gate)}`);
+  await commitAll(it.source.folder, "Start");
+  judge.says(true, "the start");
+  await applyBoth(it);
+  const fake = await startGitHub(onTestFinished);
+  const receipts = () => receiptsIn(join(it.source.folder, ".holdfast/targets/prod/ledger.db"));
+  const before = receipts().length;
+  judge.says(false, "3 of 12 | cases", 0.25);
+  await it.run(["promote", "staging", "prod", "--dry-run"]);
+  expect(receipts()).toHaveLength(before);
+  const closed = await it.run(["promote", "staging", "prod", "-o", "json"], github(fake));
+  expect(closed).toMatchObject({ code: 0, stderr: "" });
+  expect(faultsOf("promotion", closed.stdout)).toEqual([]);
+  const report: PromotionReport = JSON.parse(closed.stdout);
+  expect(report.promoted.map(({ identity }) => identity)).toEqual([API]);
+  expect(report.plan?.steps.map(({ identity }) => identity)).toEqual([API]);
+  expect(report.refused).toMatchObject([
+    {
+      identity: "chat_prompt/registry/answer",
+      why: "gate",
+      detail: expect.stringMatching(/^blocked by its gate: url http.*: 3 of 12 \| cases$/),
+      gates: [{ verdict: "fail", score: 0.25 }],
+    },
+  ]);
+  expect(Object.keys(fake.branches.get("holdfast/promote-staging-to-prod")?.files ?? {})).toEqual(["prod/api.yaml"]);
+  expect(fake.proposals[0]?.body).toContain("- `chat_prompt/registry/answer`: `blocked by its gate: ");
+  expect(receipts()).toHaveLength(before + 1);
+
+  judge.says(true, "12 of 12 cases", 1);
+  const open = await it.run(["promote", "staging", "prod", "-o", "json"], github(fake));
+  const { promoted, refused, plan, pullRequest }: PromotionReport = JSON.parse(open.stdout);
+  expect([promoted.length, refused]).toEqual([2, []]);
+  expect(pullRequest).toMatchObject({ result: "updated", number: 21 });
+  expect(plan?.steps.find(({ kind }) => kind === "chat_prompt")?.gates).toMatchObject([{ verdict: "pass", score: 1 }]);
+  // The receipt is for exactly what an apply then sends.
+  await it.source.write("prod/answer.yaml", prompt("answer", "Be brief."));
+  const asked = judge.received.length;
+  expect(await it.run(["apply", "--yes", "--target", "prod"])).toMatchObject({ code: 0 });
+  const [promotedDigest, appliedDigest] = judge.received.slice(asked - 1).map(({ body }) => JSON.parse(body).digest);
+  expect(appliedDigest).toBe(promotedDigest);
+});
+
+function receiptsIn(file: string): readonly unknown[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database.prepare("SELECT receipt FROM gate_receipt").all();
+  } finally {
+    database.close();
+  }
+}

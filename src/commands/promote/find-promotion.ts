@@ -43,7 +43,7 @@ function targetNamed(targets: readonly CommandTarget[], name: string): CommandTa
 export async function findPromotion(
   { from, to }: PromotionTargets,
   ids: readonly Identity[],
-  terminal: Terminal & { readonly emit: (event: PassEvent) => void },
+  terminal: Terminal & { readonly emit: (event: PassEvent) => void; readonly isProposed: boolean },
 ): Promise<FoundPromotion | ReadEvent> {
   const fields = to.choice?.promote ?? null;
   const mode = { is: "promotable", fields } as const;
@@ -56,6 +56,7 @@ export async function findPromotion(
     {
       is: "promote",
       candidates,
+      keepsReceipts: terminal.isProposed,
       refuse: ({ identity, kind, file, line }, there) => {
         if (!isOneSource || file !== there.file || line !== there.line) return null;
         const detail = `${file} declares it for both targets: what is applied in one is in the other's source already`;

@@ -1216,11 +1216,15 @@ export type NotPromoted = {
  */
 readonly identity: string
 readonly kind: string
-readonly why: ("not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable")
+readonly why: ("not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable" | "gate")
 /**
  * The reason in words; never a value
  */
 readonly detail: string
+/**
+ * What the gates of the target that is promoted to say of the content that it would have; left out unless they are the reason
+ */
+readonly gates?: readonly GateStepAnswer[]
 }
 /**
  * The steps of a plan, as in plan -o json

@@ -1,10 +1,11 @@
-import type { NotPromoted } from "../../contract/generated/output.ts";
+import type { GateStepAnswer, NotPromoted } from "../../contract/generated/output.ts";
 import { equal, type JsonObject } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
 import { differences } from "../../core/diff/differences.ts";
 import { writtenValueAt } from "../../core/diff/pointer.ts";
+import { closedGates, closedGatesText } from "../../core/gates/content-gate.ts";
 import { requireKind } from "../../core/kind.ts";
 import { type Identity, type ManifestHead, requireRead } from "../../core/manifest.ts";
 import type { Plan } from "../../core/plan/plan.ts";
@@ -16,8 +17,10 @@ import { kindsByType } from "../../kinds/index.ts";
 import { literalSecrets } from "../../manifests/literal-secrets.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import { type AskGates, gateAskerOf } from "../gates/ask-gates.ts";
 import { EVERYTHING, type Observed, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
+import { answersIn, askAboutSteps } from "../plan/ask-about-steps.ts";
 import { type LivePlan, type Planning, planAgainstLive } from "../plan.ts";
 import { readAccessOf } from "../session.ts";
 
@@ -27,6 +30,8 @@ export type PromoteMode = {
   readonly candidates: readonly PromotionCandidate[];
   /** Why a candidate cannot be promoted to a manifest; null where it can. */
   readonly refuse: (candidate: PromotionCandidate, manifest: ManifestHead) => NotPromoted | null;
+  /** Whether the answers of gates are stored, as where a pull request is opened. */
+  readonly keepsReceipts: boolean;
 };
 
 /** Finds how manifests have to change, and plans the promotion and its revert. */
@@ -47,17 +52,21 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
     { clock: run.clock, signal: run.stopping },
   );
   const found = pairs.map(({ candidate }, at) => promotedOf(candidate, values[at] ?? null, desired.uncommitted));
-  const promoted = found.filter((one): one is PromotedManifest => one !== null && "from" in one);
+  const changed = found.filter((one): one is PromotedManifest => one !== null && "from" in one);
   refused.push(...found.filter((one): one is NotPromoted => one !== null && "why" in one));
+  const { session } = connection;
+  const gates = await gateAskerOf(pass.gates, { session, clock: run.clock, keeps: mode.keepsReceipts });
+  const { promoted, closed, plans } = await throughGates(changed, gates, pass);
+  refused.push(...closed);
   return {
     what: "promotion",
-    server: connection.session.server,
+    server: session.server,
     revision: desired.revision,
     branch: desired.branch ?? null,
     promoted,
     refused,
     unchanged: found.filter((one) => one === null).length,
-    plans: promoted.length === 0 ? null : await plansOf(promoted, pass),
+    plans,
     secretFiles: await secretFilesOf(promoted, pass),
   };
 }
@@ -99,11 +108,49 @@ function hasNewSecret(type: string, before: JsonObject, after: JsonObject): bool
   });
 }
 
+type GatedPromotion = Pick<PromotionEvent, "promoted" | "plans"> & { readonly closed: readonly NotPromoted[] };
+
+// The gates are asked about what an apply would send. What they do not let pass is left out, and the rest planned without it.
+async function throughGates(
+  changed: readonly PromotedManifest[],
+  gates: AskGates | null,
+  pass: Pass,
+): Promise<GatedPromotion> {
+  if (changed.length === 0) return { promoted: [], closed: [], plans: null };
+  const { plans, planned } = await plansOf(changed, gates, pass);
+  const asked = await askAboutSteps(planned, planned, gates, { ...pass.run, isAsked: () => true });
+  const closed = new Map(
+    asked.flatMap(({ gated, receipts }) => {
+      const shut = closedGates(gated, receipts);
+      return shut.length === 0 ? [] : [[gated.identity, closedGatesText(shut)] as const];
+    }),
+  );
+  if (closed.size === 0) return { promoted: changed, closed: [], plans };
+  const answers = answersIn(asked);
+  const rest = await throughGates(
+    changed.filter(({ identity }) => !closed.has(identity)),
+    gates,
+    pass,
+  );
+  const shut = changed.filter(({ identity }) => closed.has(identity));
+  return { ...rest, closed: [...shut.map((one) => byGate(one, closed, answers)), ...rest.closed] };
+}
+
+function byGate(
+  { identity, kind, from }: PromotedManifest,
+  closed: ReadonlyMap<Identity, string>,
+  answers: ReadonlyMap<Identity, readonly GateStepAnswer[]>,
+): NotPromoted {
+  const detail = `blocked by its gate: ${closed.get(identity)}`;
+  return { identity: from.identity, kind, why: "gate", detail, gates: [...(answers.get(identity) ?? [])] };
+}
+
 // The revert is planned as it would be once the promotion is applied: what is promoted is then live and recorded.
 async function plansOf(
   promoted: readonly PromotedManifest[],
+  gates: AskGates | null,
   { connection: { session }, read, run }: Pass,
-): Promise<PromotionEvent["plans"]> {
+): Promise<{ readonly plans: NonNullable<PromotionEvent["plans"]>; readonly planned: LivePlan }> {
   const { desired, rules } = read;
   const after = new Map(promoted.map((one) => [one.identity, one.after]));
   const manifests = read.manifests.filter(({ identity }) => after.has(identity));
@@ -114,8 +161,9 @@ async function plansOf(
   const observed = await observe(part, { ...given, scope });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const planning: Planning = { ...given, checks };
-  const promotion = await planAgainstLive(withContents(observed, after), planning);
-  return { promotion: promotion.plan, revert: await revertOf(promotion, observed, { after, planning }) };
+  const planned = await planAgainstLive(withContents(observed, after), { ...planning, checks: { ...checks, gates } });
+  const revert = await revertOf(planned, observed, { after, planning });
+  return { plans: { promotion: planned.plan, revert }, planned };
 }
 
 function withContents(observed: Observed, contents: ReadonlyMap<Identity, JsonObject>): Observed {

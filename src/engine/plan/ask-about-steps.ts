@@ -9,18 +9,18 @@ import type { AskedContent, AskGates } from "../gates/ask-gates.ts";
 import type { Observed } from "../observe.ts";
 import type { Stoppable } from "../run.ts";
 
-/** Asks the gates of every step that would write, about exactly what it would send. */
+/** Asks the gates of every step that would write, or of every resource, about exactly what is or would be sent. */
 export async function askAboutSteps(
   { decisions }: PlanWithDecisions,
-  { waved, observation }: Observed,
+  { waved, observation }: Pick<Observed, "waved" | "observation">,
   gates: AskGates | null,
-  { stopping: signal }: Pick<Stoppable, "stopping">,
+  { stopping: signal, isAsked = writes }: Pick<Stoppable, "stopping"> & { readonly isAsked?: typeof writes },
 ): Promise<readonly AskedContent[]> {
   if (gates === null) return [];
   const subjects = waved.flatMap(({ manifest }) => {
     const { identity } = manifest;
     const [decision, kind] = [decisions.get(identity), kindOf(manifest.kind)];
-    if (decision === undefined || kind === undefined || !writes(decision)) return [];
+    if (decision === undefined || kind === undefined || !isAsked(decision)) return [];
     const sent = manifestToSend(kind, requireRead(manifest), observation.live.get(identity), decision);
     return [{ kind, identity, manifest: sent }];
   });
