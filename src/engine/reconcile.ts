@@ -204,7 +204,9 @@ async function readNewest(
   try {
     const onConfig: SourceReading["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    const read = await load(target, run, { ...readingAgain(memory, target), checksBranch, onConfig });
+    // A promotion reads the same files again, with its changes.
+    const again = mode.is === "promote" ? { before: null } : readingAgain(memory, target);
+    const read = await load(target, run, { ...again, checksBranch, onConfig });
     if (mode.is === "apply") await target.order?.require(read.desired.revision, run);
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || memory !== null) requireCheckout(read);

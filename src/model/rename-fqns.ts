@@ -20,6 +20,25 @@ export function renameEntries({ clusters, workspaces }: Rename): readonly string
   return [...of("clusters", clusters), ...of("workspaces", workspaces)];
 }
 
+/** The rename that turns the names of one target into those of another; a name that stands for several is left out. */
+export function renameBetween(from: Rename, to: Rename): Rename {
+  const [here, there] = [namesOf(from, new Set()), namesOf(to, new Set())];
+  return {
+    clusters: namesBetween({ ...from.clusters, ...to.clusters }, here.cluster, there.cluster),
+    workspaces: namesBetween({ ...from.workspaces, ...to.workspaces }, here.within, there.within),
+  };
+}
+
+function namesBetween(
+  names: { readonly [fqn: string]: string },
+  here: (fqn: string) => string,
+  there: (fqn: string) => string,
+): { readonly [fqn: string]: string } {
+  const byName = Map.groupBy(Object.keys(names), here);
+  const single = [...byName].filter(([, all]) => new Set(all.map(there)).size === 1);
+  return Object.fromEntries(single.map(([known, [original = known]]) => [known, there(original)]));
+}
+
 /** Renames clusters and workspaces in the identity and the references of a manifest; a workspace's entry goes first. */
 export function renameFqns(manifest: JsonObject, rename: Rename): Renamed {
   const entries = new Set<string>();

@@ -14,6 +14,8 @@ import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
 const API = "service/dev:web/api";
+/** What production calls it, where it calls the cluster otherwise. */
+const LIVE = "service/live:web/api";
 
 /** A service with a comment beside what is promoted, and a number of replicas of its own. */
 const api = (version: string, replicas: number): string => `type: service
@@ -32,13 +34,17 @@ type World = {
   readonly staging: Server;
   readonly prod: Server;
   readonly run: Source["runHere"];
+  /** Writes the configuration with other keys of the targets. */
+  readonly targets: (keys: TargetKeys) => Promise<void>;
 };
+
+type TargetKeys = { readonly staging: string; readonly prod: string };
 
 /** Two control planes that follow folders of one repository, and a configuration with a target for each. */
 async function world(
   files: { readonly [file: string]: string },
   serveOne: () => Promise<Server> = () => serve(),
-  more = "",
+  keys: Partial<TargetKeys> = {},
 ): Promise<World> {
   const [staging, prod] = [await serveOne(), await serveOne()];
   const shared = Object.entries(foundations);
@@ -56,21 +62,44 @@ async function world(
   const config = join(outside, "targets.yaml");
   await writeFile(join(outside, "staging-token"), staging.token, { mode: 0o600 });
   await writeFile(join(outside, "prod-token"), prod.token, { mode: 0o600 });
-  await writeFile(
-    config,
-    `targets:
-  - { name: staging, server: "${staging.url}", tokenFile: ${join(outside, "staging-token")}, paths: [staging] }
-  - { name: prod, server: "${prod.url}", tokenFile: ${join(outside, "prod-token")}, paths: [prod]${more} }
+  const targets: World["targets"] = (keys) =>
+    writeFile(
+      config,
+      `targets:
+  - { name: staging, server: "${staging.url}", tokenFile: ${join(outside, "staging-token")}, ${keys.staging} }
+  - { name: prod, server: "${prod.url}", tokenFile: ${join(outside, "prod-token")}, ${keys.prod} }
 `,
-  );
+    );
+  await targets({ staging: "paths: [staging]", prod: "paths: [prod]", ...keys });
   const run: Source["runHere"] = (args, env) => source.runHere([...args, "--config", config], env);
-  return { source, staging, prod, run };
+  return { source, staging, prod, run, targets };
 }
 
 const both = (name: string, staging: string, prod: string) => ({
   [`staging/${name}.yaml`]: staging,
   [`prod/${name}.yaml`]: prod,
 });
+
+const pinned = (identity: string, version: string, more = ""): string => `match: ${identity}
+patch:
+  image: # of this environment
+    image_uri: registry.example.com/${version} # released by CI
+${more}`;
+
+/** Two control planes for one folder of manifests, with patches for each; production calls the cluster otherwise. */
+async function patchedWorld(): Promise<World> {
+  const base = Object.entries({ ...foundations, "api.yaml": api("1.0.0", 1), "worker.yaml": service("worker") });
+  const files = {
+    ...Object.fromEntries(base.map(([file, text]) => [`base/${file}`, text])),
+    "patches/staging/api.yaml": pinned(API, "api:1.4.0"),
+    "patches/staging/worker.yaml": pinned("service/dev:web/worker", "worker:7"),
+    "patches/prod/api.yaml": pinned(LIVE, "api:1.3.0", "  replicas: 4\n"),
+  };
+  return world(files, undefined, {
+    staging: "paths: [base], patches: patches/staging",
+    prod: "paths: [base], patches: patches/prod, rename: { clusters: { dev: live } }",
+  });
+}
 
 async function applyBoth({ run }: Pick<World, "run">): Promise<void> {
   for (const target of ["staging", "prod"]) {
@@ -177,6 +206,60 @@ describe.each([
     expect(none.stdout).toMatch(/^Promotion of staging to prod: nothing to promote, \d unchanged\n$/);
   });
 
+  test("changes the patches of a target whose manifests another one reads too, and nothing a second time", async () => {
+    const it = await patchedWorld();
+    await commitAll(it.source.folder, "Start");
+    await applyBoth(it);
+    const fake = await start(onTestFinished);
+    const promote = async (): Promise<PromotionReport> => {
+      const ended = await it.run(["promote", "staging", "prod", "-o", "json"], env(fake));
+      expect(ended).toMatchObject({ code: 0, stderr: "" });
+      return JSON.parse(ended.stdout);
+    };
+    const first = await promote();
+    expect(first.promoted).toMatchObject([
+      { identity: LIVE, from: API, file: "patches/prod/api.yaml", authors: [{ commit: /./ }] },
+      { identity: "service/live:web/worker", from: "service/dev:web/worker", file: "patches/prod/promoted.yaml" },
+    ]);
+    const branch = "holdfast/promote-staging-to-prod";
+    expect(fake.branches.get(branch)?.files).toEqual({
+      "patches/prod/api.yaml": pinned(LIVE, "api:1.4.0", "  replicas: 4\n"),
+      "patches/prod/promoted.yaml": `match: service/live:web/worker
+patch:
+  image:
+    image_uri: registry.example.com/worker:7
+`,
+    });
+    expect(first.files.map(({ diff }) => diff?.split("\n")[0])).toEqual([
+      "--- a/patches/prod/api.yaml",
+      "--- /dev/null",
+    ]);
+    expect(first.pullRequest).toMatchObject({ result: "created", number: 21 });
+    expect(first.plan?.steps.map(({ action, identity }) => [action, identity])).toEqual([
+      ["update", LIVE],
+      ["update", "service/live:web/worker"],
+    ]);
+    expect(first.revert?.steps.map(({ action }) => action)).toEqual(["update", "update"]);
+    const written = fake.requests.filter((one) => !one.startsWith("GET") && !one.endsWith("/graphql")).length;
+    expect((await promote()).pullRequest).toMatchObject({ result: "unchanged", number: 21 });
+    expect(fake.requests.filter((one) => !one.startsWith("GET") && !one.endsWith("/graphql"))).toHaveLength(written);
+
+    await it.source.write("patches/staging/api.yaml", pinned(API, "api:1.5.0"));
+    await commitAll(it.source.folder, "Release 1.5.0");
+    expect(await it.run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+    expect((await promote()).pullRequest).toMatchObject({ result: "updated", number: 21 });
+    for (const [file, text] of Object.entries(fake.branches.get(branch)?.files ?? {}))
+      await it.source.write(file, text);
+    await commitAll(it.source.folder, "Merge the promotion");
+    const staging = it.staging.effects();
+    expect(await it.run(["apply", "--yes", "--target", "prod"])).toMatchObject({ code: 0 });
+    expect(await promote()).toMatchObject({ summary: { promoted: 0, refused: 0 }, pullRequest: null });
+    // Nothing that staging reads has changed.
+    expect(await it.run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+    expect(it.staging.effects()).toEqual(staging);
+    expect(fake.proposals).toHaveLength(1);
+  });
+
   test("says what the forge refuses, and repeats after its faults without a second pull request", async () => {
     const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
     await commitAll(it.source.folder, "Start");
@@ -227,6 +310,49 @@ test("what is not healthy, not applied or not declared in the other target is li
   ]);
 });
 
+test("what another target reads too is never changed, and a patch for many resources stays as it is", async () => {
+  const it = await patchedWorld();
+  await it.source.write(
+    "patches/prod/all.yaml",
+    "match: service/live:web/*\npatch: { image: { image_uri: registry.example.com/all:1 } }\n",
+  );
+  await it.source.write(
+    "patches/prod/api.yaml",
+    `match: ${LIVE}\npatch: { replicas: 4 }\n---\n# Everywhere.\nmatch: service/live:web/*\npatch: { image: { image_uri: "registry.example.com/all:2" } }`,
+  );
+  await applyBoth(it);
+  const promote = async (): Promise<PromotionReport> => {
+    const ended = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    return JSON.parse(ended.stdout);
+  };
+  const report = await promote();
+  expect(report.files.map(({ path }) => path)).toEqual(["patches/prod/api.yaml"]);
+  const added = report.files[0]?.diff?.split("\n").filter((line) => line.startsWith("+") && !line.startsWith("+++"));
+  expect(added?.filter((line) => /match|image_uri/.test(line))).toEqual([
+    expect.stringMatching(/all:2/),
+    `+match: ${LIVE}`,
+    "+    image_uri: registry.example.com/api:1.4.0",
+    "+match: service/live:web/worker",
+    "+    image_uri: registry.example.com/worker:7",
+  ]);
+
+  await it.targets({ staging: "paths: [base], patches: patches/staging", prod: "paths: [base]" });
+  const whole = await promote();
+  expect(whole.refused.map(({ why, detail }) => [why, detail])).toContainEqual([
+    "shared",
+    "target staging reads base/api.yaml too: give the target promoted to a folder of `patches`",
+  ]);
+  expect(whole.promoted).toEqual([]);
+
+  const both = "paths: [base], patches: patches/staging";
+  await it.targets({ staging: both, prod: both });
+  await it.source.write("patches/staging/api.yaml", pinned(API, "api:2.0.0"));
+  const { promoted, refused } = await promote();
+  expect([promoted, refused]).toMatchObject([[], [{ why: "shared" }]]);
+  expect(refused[0]?.detail).toContain("target staging reads the patches in patches/staging too");
+});
+
 test("wrong input is named: unknown targets, the same one twice, no forge, a folder that is no commit", async () => {
   const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
   await applyBoth(it);
@@ -245,7 +371,7 @@ test("wrong input is named: unknown targets, the same one twice, no forge, a fol
 });
 
 test("a target names the fields that are promoted to it", async () => {
-  const more = ", promote: [/replicas, { path: /ports, match: job/** }]";
+  const more = { prod: "paths: [prod], promote: [/replicas, { path: /ports, match: job/** }]" };
   const it = await world(both("api", api("1.4.0", 2), api("1.3.0", 4)), undefined, more);
   await applyBoth(it);
   const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run"]);
@@ -260,7 +386,7 @@ test("what the gate of the target does not let pass is listed and left out, unti
     ...both("api", api("1.4.0", 1), api("1.3.0", 4)),
     ...both("answer", prompt("answer", "Be brief."), prompt("answer", "Be long.")),
   };
-  const it = await world(files, undefined, `, gate: ${JSON.stringify(gate)}`);
+  const it = await world(files, undefined, { prod: `paths: [prod], gate: ${JSON.stringify(gate)}` });
   await commitAll(it.source.folder, "Start");
   judge.says(true, "the start");
   await applyBoth(it);

@@ -1,17 +1,27 @@
 // src/commands/promote: what is promoted from one target to another, and its pull request. See docs/environments.md#promotion.
 
 import { HoldfastError } from "../../core/errors.ts";
+import { requireKind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
+import type { PromotionCandidate } from "../../core/promotion/promotion.ts";
 import type { PassEvent, PromotableEvent, PromotionEvent, ReadEvent } from "../../core/report/events.ts";
+import { isUnder } from "../../core/selection/select.ts";
 import { reconcile } from "../../engine/reconcile.ts";
 import type { Target } from "../../engine/target.ts";
+import { kindsByType } from "../../kinds/index.ts";
+import { nameOf } from "../../manifests/declaration.ts";
+import { renameBetween, renameEntries, renameFqns } from "../../model/rename-fqns.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { FoundTargets } from "../targets/find-targets.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The two targets of a promotion. */
-export type PromotionTargets = { readonly from: CommandTarget; readonly to: CommandTarget };
+/** The two targets of a promotion, and all others. */
+export type PromotionTargets = {
+  readonly from: CommandTarget;
+  readonly to: CommandTarget;
+  readonly all: readonly CommandTarget[];
+};
 
 /** What can be promoted, and how the manifests of the other target have to change. */
 export type FoundPromotion = { readonly promotable: PromotableEvent; readonly promotion: PromotionEvent };
@@ -24,7 +34,7 @@ export function promotionTargets(
   if (from === to) {
     throw new HoldfastError("invalid", `${from} cannot be promoted to itself`, { hint: "name two targets" });
   }
-  return { from: targetNamed(targets, from), to: targetNamed(targets, to) };
+  return { from: targetNamed(targets, from), to: targetNamed(targets, to), all: targets };
 }
 
 function targetNamed(targets: readonly CommandTarget[], name: string): CommandTarget {
@@ -41,7 +51,7 @@ function targetNamed(targets: readonly CommandTarget[], name: string): CommandTa
 
 /** Looks at both targets, and writes nothing; a source that is refused ends it. */
 export async function findPromotion(
-  { from, to }: PromotionTargets,
+  { from, to, all }: PromotionTargets,
   ids: readonly Identity[],
   terminal: Terminal & { readonly emit: (event: PassEvent) => void; readonly isProposed: boolean },
 ): Promise<FoundPromotion | ReadEvent> {
@@ -49,23 +59,46 @@ export async function findPromotion(
   const mode = { is: "promotable", fields } as const;
   const promotable = await reconcile(selecting(from, ids), mode, terminal);
   if (promotable.what !== "promotable") return requireRead(promotable);
-  const isOneSource = from.remote === to.remote;
-  const { candidates } = promotable;
   const promotion = await reconcile(
     selecting(to, []),
     {
       is: "promote",
-      candidates,
+      candidates: namedAsIn(to, from, promotable.candidates),
+      isOneSource: from.remote === to.remote,
+      readerOf: (path) => readerOf(path, to, all),
       keepsReceipts: terminal.isProposed,
-      refuse: ({ identity, kind, file, line }, there) => {
-        if (!isOneSource || file !== there.file || line !== there.line) return null;
-        const detail = `${file} declares it for both targets: what is applied in one is in the other's source already`;
-        return { identity, kind, why: "shared", detail };
-      },
     },
     terminal,
   );
   return promotion.what === "promotion" ? { promotable, promotion } : requireRead(promotion);
+}
+
+// What is live in one target has the names that it gives to clusters and workspaces.
+function namedAsIn(
+  { choice: to }: CommandTarget,
+  { choice: from }: CommandTarget,
+  candidates: readonly PromotionCandidate[],
+): readonly PromotionCandidate[] {
+  const rename = renameBetween(from?.rename ?? {}, to?.rename ?? {});
+  if (renameEntries(rename).length === 0) return candidates;
+  return candidates.map((candidate) => {
+    const { value: live } = renameFqns(candidate.live, rename);
+    const { identity } = nameOf(requireKind(kindsByType, candidate.kind), String(live.type), live);
+    return { ...candidate, live, as: identity ?? candidate.identity };
+  });
+}
+
+// A folder of patches is read by the targets that name it alone.
+function readerOf(path: string, to: CommandTarget, all: readonly CommandTarget[]): string | null {
+  const others = all.filter(({ name, remote, choice }) => {
+    return name !== to.name && remote === to.remote && choice !== null && !choice.isRetired;
+  });
+  const isPatches = all.some(({ choice }) => choice?.patches.own && isUnder(choice.patches.own, path));
+  const reader = others.find(({ choice }) => {
+    if (isPatches) return choice?.patches.own && isUnder(choice.patches.own, path);
+    return !choice?.paths || choice.paths.some((one) => isUnder(one, path));
+  });
+  return reader?.name ?? null;
 }
 
 function requireRead(end: { readonly what: string }): ReadEvent {

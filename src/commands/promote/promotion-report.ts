@@ -2,25 +2,24 @@ import type { PromotionReport } from "../../contract/generated/output.ts";
 import { unifiedDiff } from "../../core/diff/text-diff.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { PromotedManifest } from "../../core/report/events.ts";
+import type { PromotedFile, PromotedManifest } from "../../core/report/events.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type AuthoredPlace, lineAuthor } from "../targets/line-author.ts";
 import type { Terminal } from "../terminal.ts";
 import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
-import type { PromotedFiles } from "./promoted-files.ts";
 
 /** The report of a promotion, before a pull request is opened. */
 export async function promotionReportOf(
   { promotable, promotion }: FoundPromotion,
-  { files, refused: notEdited }: PromotedFiles,
+  files: readonly PromotedFile[],
   { from, to }: PromotionTargets,
   terminal: Terminal,
 ): Promise<PromotionReport> {
   const promoted = [];
-  for (const one of files.flatMap(({ promoted: all }) => all)) {
+  for (const one of promotion.promoted) {
     promoted.push(await promotedResource(one, promotable.revision, from, terminal));
   }
-  const refused = [...promotable.refused, ...promotion.refused, ...notEdited];
+  const refused = [...promotable.refused, ...promotion.refused];
   const { plans } = promotion;
   return {
     format_version: FORMAT_VERSION,

@@ -1,6 +1,6 @@
 import type { PromotionReport } from "../../contract/generated/output.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { PromotionEvent } from "../../core/report/events.ts";
+import type { PromotedFile, PromotionEvent } from "../../core/report/events.ts";
 import { postStickyProposal } from "../../forge/sticky-proposal.ts";
 import { promotionMarkdown, promotionTitle } from "../../render/markdown/promotion.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
@@ -9,7 +9,6 @@ import { chooseRepository, forgeRepository, openForge } from "../configuration/c
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
-import type { PromotedFiles } from "./promoted-files.ts";
 
 /** Where the pull request of a promotion is opened. */
 export type ProposalPlace = ReturnType<typeof chooseRepository>;
@@ -26,7 +25,7 @@ export function proposalPlace(
 
 /** Opens the pull request of a promotion, or updates the open one. */
 export async function propose(
-  { report, found: { promotion }, files: { files } }: Proposed,
+  { report, found: { promotion }, files }: Proposed,
   { from, to }: PromotionTargets,
   place: ProposalPlace,
   terminal: Pick<Terminal, "clock" | "stopping">,
@@ -48,7 +47,7 @@ export async function propose(
       branch,
       parent,
       message: messageOf(title, report),
-      files: files.map(({ path, before, after }) => ({ path, text: after, isNew: before === "" })),
+      files: files.map(({ path, after, isNew }) => ({ path, text: after, isNew })),
     },
   });
   return { result: what, number, url, branch };
@@ -57,7 +56,7 @@ export async function propose(
 type Proposed = {
   readonly report: PromotionReport;
   readonly found: FoundPromotion;
-  readonly files: PromotedFiles;
+  readonly files: readonly PromotedFile[];
 };
 
 // The branch begins at the commit that was read.

@@ -4,6 +4,8 @@ import type { Identity } from "../manifest.ts";
 /** A resource that is live and healthy in one target, and may be promoted to another. */
 export type PromotionCandidate = {
   readonly identity: Identity;
+  /** Its identity with the names of clusters and workspaces in the target that is promoted to. */
+  readonly as: Identity;
   readonly kind: string;
   /** The file that declares it, as reports name it, and the first line of its document. */
   readonly file: string;

@@ -269,9 +269,20 @@ export type PromotableEvent = {
   readonly refused: readonly NotPromoted[];
 };
 
-/** A manifest of the target that is promoted to, and its changes. */
+/** A manifest of the target that is promoted to, its changes, and the file in which they are made: its own, or one of patches. */
 export type PromotedManifest = ManifestUpdate & {
   readonly from: PromotionCandidate;
+};
+
+/** A file of the target that is promoted to, before and after the promotion. */
+export type PromotedFile = {
+  /** Relative to the root of the source. */
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+  readonly isNew: boolean;
+  /** Whether it contains secrets in plain text, so that no output may show its content. */
+  readonly hasSecrets: boolean;
 };
 
 /** A promotion was planned, and nothing was written: the end of a pass over the target that is promoted to. */
@@ -288,8 +299,7 @@ export type PromotionEvent = {
   readonly unchanged: number;
   /** What an apply of the promotion would do, and one of its revert after it; null when nothing is promoted. */
   readonly plans: { readonly promotion: Plan; readonly revert: Plan } | null;
-  /** The changed files that contain secrets in plain text, whose content no output may show. */
-  readonly secretFiles: ReadonlySet<string>;
+  readonly files: readonly PromotedFile[];
 };
 
 /** The end of a pass. */

@@ -60,7 +60,7 @@ export async function promotablePass(
     server: session.server,
     revision: desired.revision,
     candidates: good.map(({ manifest: { identity, kind, file, line }, healthy, paths }) => ({
-      ...{ identity, kind, file, line, ...healthy },
+      ...{ identity, as: identity, kind, file, line, ...healthy },
       fields: paths.map((path) => ({ path, line: lines.get(manifestField(identity, path)) ?? null })),
     })),
     refused: found.filter((one): one is NotPromoted => "why" in one),

@@ -7,7 +7,7 @@ import { differences } from "../../core/diff/differences.ts";
 import { writtenValueAt } from "../../core/diff/pointer.ts";
 import { closedGates, closedGatesText } from "../../core/gates/content-gate.ts";
 import { requireKind } from "../../core/kind.ts";
-import { type Identity, type ManifestHead, requireRead } from "../../core/manifest.ts";
+import { type Identity, requireRead } from "../../core/manifest.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PromotionCandidate } from "../../core/promotion/promotion.ts";
 import { unnumbered, withVersions } from "../../core/promotion/version-fields.ts";
@@ -22,14 +22,17 @@ import { EVERYTHING, type Observed, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { answersIn, askAboutSteps } from "../plan/ask-about-steps.ts";
 import { type LivePlan, type Planning, planAgainstLive } from "../plan.ts";
+import { editManifests, type PromotedSource } from "../promotion/edit-manifests.ts";
 import { readAccessOf } from "../session.ts";
 
 /** A pass that plans what a promotion to this target would do, and writes nothing. */
 export type PromoteMode = {
   readonly is: "promote";
+  /** With the names that the target has for clusters and workspaces. */
   readonly candidates: readonly PromotionCandidate[];
-  /** Why a candidate cannot be promoted to a manifest; null where it can. */
-  readonly refuse: (candidate: PromotionCandidate, manifest: ManifestHead) => NotPromoted | null;
+  /** Whether both targets have the same source, so that one document may declare a resource in both. */
+  readonly isOneSource: boolean;
+  readonly readerOf: PromotedSource["readerOf"];
   /** Whether the answers of gates are stored, as where a pull request is opened. */
   readonly keepsReceipts: boolean;
 };
@@ -38,14 +41,13 @@ export type PromoteMode = {
 export async function promotePass(pass: Pass, mode: PromoteMode): Promise<PromotionEvent> {
   const { connection, read, run } = pass;
   const { desired } = read;
-  const declared = new Map(read.manifests.map((manifest) => [unnumbered(manifest.identity), manifest]));
+  const find = manifestFinder(read.manifests, mode);
   const pairs: { readonly candidate: PromotionCandidate; readonly manifest: SourceManifest }[] = [];
   const refused: NotPromoted[] = [];
   for (const candidate of mode.candidates) {
-    const manifest = declared.get(unnumbered(candidate.identity));
-    const why = manifest === undefined ? notDeclared(candidate) : mode.refuse(candidate, manifest);
-    if (why !== null) refused.push(why);
-    else if (manifest !== undefined) pairs.push({ candidate, manifest });
+    const manifest = find(candidate);
+    if (manifest === undefined) refused.push(notDeclared(candidate));
+    else pairs.push({ candidate, manifest });
   }
   const values = await readManifests(
     pairs.map(({ manifest }) => manifest),
@@ -56,7 +58,14 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
   refused.push(...found.filter((one): one is NotPromoted => one !== null && "why" in one));
   const { session } = connection;
   const gates = await gateAskerOf(pass.gates, { session, clock: run.clock, keeps: mode.keepsReceipts });
-  const { promoted, closed, plans } = await throughGates(changed, gates, pass);
+  const { from: indexed } = read;
+  if (indexed === null) throw new TypeError("a promotion needs the files of its source");
+  const { promoted, files, closed, plans } = await throughGates(
+    changed,
+    { indexed, readerOf: mode.readerOf },
+    gates,
+    pass,
+  );
   refused.push(...closed);
   return {
     what: "promotion",
@@ -67,8 +76,19 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
     refused,
     unchanged: found.filter((one) => one === null).length,
     plans,
-    secretFiles: await secretFilesOf(promoted, pass),
+    files,
   };
+}
+
+// One document declares the same in both targets, whatever they call it.
+function manifestFinder(
+  manifests: readonly SourceManifest[],
+  { isOneSource }: PromoteMode,
+): (candidate: PromotionCandidate) => SourceManifest | undefined {
+  const byName = new Map(manifests.map((manifest) => [unnumbered(manifest.identity), manifest]));
+  const placeOf = ({ file, line }: SourceManifest | PromotionCandidate): string => `${line} ${file}`;
+  const byPlace = new Map(isOneSource ? manifests.map((manifest) => [placeOf(manifest), manifest] as const) : []);
+  return (candidate) => byPlace.get(placeOf(candidate)) ?? byName.get(unnumbered(candidate.as));
 }
 
 function notDeclared({ identity, kind }: PromotionCandidate): NotPromoted {
@@ -108,16 +128,20 @@ function hasNewSecret(type: string, before: JsonObject, after: JsonObject): bool
   });
 }
 
-type GatedPromotion = Pick<PromotionEvent, "promoted" | "plans"> & { readonly closed: readonly NotPromoted[] };
+type GatedPromotion = Pick<PromotionEvent, "promoted" | "files" | "plans"> & {
+  readonly closed: readonly NotPromoted[];
+};
 
 // The gates are asked about what an apply would send. What they do not let pass is left out, and the rest planned without it.
 async function throughGates(
   changed: readonly PromotedManifest[],
+  source: PromotedSource,
   gates: AskGates | null,
   pass: Pass,
 ): Promise<GatedPromotion> {
-  if (changed.length === 0) return { promoted: [], closed: [], plans: null };
-  const { plans, planned } = await plansOf(changed, gates, pass);
+  const { promoted, files, refused } = await editManifests(changed, source, pass.run);
+  if (promoted.length === 0) return { promoted, files, closed: refused, plans: null };
+  const { plans, planned } = await plansOf(promoted, gates, pass);
   const asked = await askAboutSteps(planned, planned, gates, { ...pass.run, isAsked: () => true });
   const closed = new Map(
     asked.flatMap(({ gated, receipts }) => {
@@ -125,15 +149,16 @@ async function throughGates(
       return shut.length === 0 ? [] : [[gated.identity, closedGatesText(shut)] as const];
     }),
   );
-  if (closed.size === 0) return { promoted: changed, closed: [], plans };
+  if (closed.size === 0) return { promoted, files, closed: refused, plans };
   const answers = answersIn(asked);
   const rest = await throughGates(
-    changed.filter(({ identity }) => !closed.has(identity)),
+    changed.filter(({ identity }) => promoted.some((one) => one.identity === identity) && !closed.has(identity)),
+    source,
     gates,
     pass,
   );
-  const shut = changed.filter(({ identity }) => closed.has(identity));
-  return { ...rest, closed: [...shut.map((one) => byGate(one, closed, answers)), ...rest.closed] };
+  const shut = promoted.filter(({ identity }) => closed.has(identity));
+  return { ...rest, closed: [...refused, ...shut.map((one) => byGate(one, closed, answers)), ...rest.closed] };
 }
 
 function byGate(
@@ -197,14 +222,4 @@ async function revertOf(
   }
   const promoted = { ...observed, recorded, observation: { ...observed.observation, live, dryRuns: new Map() } };
   return (await planAgainstLive(promoted, planning)).plan;
-}
-
-async function secretFilesOf(promoted: readonly PromotedManifest[], { read, run }: Pass): Promise<ReadonlySet<string>> {
-  const files = new Set(promoted.map(({ file }) => file));
-  const beside = read.manifests.filter(({ file }) => files.has(file));
-  const values = await readManifests(beside, { clock: run.clock, signal: run.stopping });
-  const secret = values.filter(({ kind, value }) => {
-    return literalSecrets(requireKind(kindsByType, kind).shape, value, true, () => false).length > 0;
-  });
-  return new Set(secret.map(({ file }) => file));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
-import { renameFqns } from "../../../src/model/rename-fqns.ts";
+import { renameBetween, renameFqns } from "../../../src/model/rename-fqns.ts";
 
 const rename = { clusters: { c1: "c2" }, workspaces: { "c1:dev": "c9:prod" } };
 
@@ -62,4 +62,20 @@ test("a rename says which of its entries it has used", () => {
   expect(entriesOf({ type: "service", name: "a", workspace_fqn: "c1:dev" })).toEqual(["workspaces: c1:dev"]);
   expect(entriesOf({ type: "service", name: "a", workspace_fqn: "c1:ws" })).toEqual(["clusters: c1"]);
   expect(entriesOf({ type: "service", name: "a", workspace_fqn: "c3:ws" })).toEqual([]);
+});
+
+test("between two targets, a name stands for what both have renamed, and one that stands for several for none", () => {
+  const from = { clusters: { dev: "stg", old: "stg2" }, workspaces: { "dev:a": "stg:b" } };
+  const to = { clusters: { dev: "live" }, workspaces: { "dev:c": "other:c" } };
+  const between = renameBetween(from, to);
+  expect(between).toEqual({
+    clusters: { stg: "live", stg2: "old" },
+    workspaces: { "stg:b": "live:a", "stg:c": "other:c" },
+  });
+  const service = { type: "service", name: "api", workspace_fqn: "stg:c" };
+  expect(renameFqns(service, between).value).toEqual({ ...service, workspace_fqn: "other:c" });
+  expect(renameBetween({ clusters: { a: "x", b: "x" } }, { clusters: { a: "y" } })).toEqual({
+    clusters: {},
+    workspaces: {},
+  });
 });
