@@ -66,6 +66,7 @@ export class RereadableFile {
   readonly #limits: Limits;
   #values: readonly Json[] | null = null;
   #parsed: Parsed | null = null;
+  #last: { readonly index: number; readonly through: PlacesThrough | null; readonly find: LocatePlace } | null = null;
 
   constructor(file: SourceFile, limits: Limits) {
     this.#file = file;
@@ -92,9 +93,13 @@ export class RereadableFile {
         const { documents, positionAt } = this.#parsed;
         const document = documents[index];
         if (document !== undefined) {
-          const find = placesIn(file, locator(document, positionAt));
-          const { value } = document;
-          return (through === null || !isObject(value) ? find : through(value, find))(pointer, at);
+          // Fields of one document are located one after the other.
+          if (this.#last?.index !== index || this.#last.through !== through) {
+            const find = placesIn(file, locator(document, positionAt));
+            const { value } = document;
+            this.#last = { index, through, find: through === null || !isObject(value) ? find : through(value, find) };
+          }
+          return this.#last.find(pointer, at);
         }
       } catch {
         // A report without the exact position is better than none. A changed file is reported when its value is needed.

@@ -50,7 +50,11 @@ function oneLines({ step, cause }: Blocked, view: BlockedView): readonly string[
   const { paint, width } = view;
   const title = titleLine(headIn(view), step.identity, placeOf({ step, cause }), view);
   const reason = step.reason === null ? [] : reasonLines(step.reason, cause?.message ?? cause?.needs ?? "", view);
-  return [title, ...reason, ...changeLines(step.changes, { paint, width, by: writerText(step, view.now) })];
+  return [
+    title,
+    ...reason,
+    ...changeLines(step.changes, { paint, width, by: writerText(step, view.now), file: step.file }),
+  ];
 }
 
 function foldLines(alike: readonly Blocked[], view: BlockedView): readonly string[] {
@@ -74,7 +78,7 @@ function foldLines(alike: readonly Blocked[], view: BlockedView): readonly strin
     ...nameLines(others, view),
     ...changed.flatMap((one) => [
       titleLine(INDENT, one.step.identity, placeOf(one), { paint, width: width - 2 }),
-      ...changeLines(one.step.changes, { paint, width, by: writerText(one.step, view.now) }),
+      ...changeLines(one.step.changes, { paint, width, by: writerText(one.step, view.now), file: one.step.file }),
     ]),
   ];
 }

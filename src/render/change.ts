@@ -5,7 +5,7 @@ import { sameLength } from "./look-alike.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showSides } from "./show-value.ts";
 import { textDiffLines } from "./text-diff.ts";
-import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
+import { columnsOf, cutAround, cutEnd, cutStart, padColumns } from "./text-width.ts";
 
 /** Layout of changes. */
 export type ChangeView = {
@@ -13,7 +13,15 @@ export type ChangeView = {
   readonly width: number;
   /** Who wrote live and when, shown next to the first field that live changed, or may have; null when unknown. */
   readonly by: ((columns: number) => string) | null;
+  /** The file of the manifest, so that changes whose values stand in patches name them; left out to name none. */
+  readonly file?: string | null;
 };
+
+/** `patches/prod/api.yaml:3`: where the value of a change stands if not in the file of its manifest; else null. */
+export function patchPlace(change: Change, manifestFile: string | null | undefined): string | null {
+  const { file, line } = change;
+  return file === undefined || manifestFile === undefined || file === manifestFile ? null : `${file}:${line ?? 1}`;
+}
 
 const INDENT = "    ";
 const CAUSE_COLUMNS = 10;
@@ -51,7 +59,10 @@ export function changeLines(changes: readonly Change[], view: ChangeView): reado
   return [
     ...others.flatMap((change, index) => {
       const by = change === first ? view.by : null;
-      return linesOf(change, labels[index] ?? "", labelColumns, { ...view, by });
+      return [
+        ...linesOf(change, labels[index] ?? "", labelColumns, { ...view, by }),
+        ...placeLines(patchPlace(change, view.file), view),
+      ];
     }),
     ...grants.flatMap((grant) => causedGrantLines(grant, view)),
     ...(isLeft ? whoLines(view.by, view) : []),
@@ -101,6 +112,11 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
 // Below the values, from the column of the field names: there is room for the subject and the time.
 function whoLines(writer: ((columns: number) => string) | null, { paint, width }: ChangeView): readonly string[] {
   return writer === null ? [] : [" ".repeat(labelStart) + paint("dim", writer(width - labelStart))];
+}
+
+function placeLines(place: string | null, { paint, width }: ChangeView): readonly string[] {
+  if (place === null) return [];
+  return [" ".repeat(labelStart) + paint("dim", cutStart(printable(place), width - labelStart))];
 }
 
 function isLineDiff(change: Change): change is Change & { readonly diff: string } {

@@ -200,7 +200,7 @@ function foldText({ steps, changes }: Fold, view: PlanView): string {
   const more = rest === 0 ? [] : ["    … --no-fold shows each of them"];
   return [
     titleLine(`${paint("yellow", "~")} `, `${what}: the same change in each`, "", view),
-    ...changeLines(changes, { paint, width, by: null }),
+    ...changeLines(changes, { paint, width, by: null, file: null }),
     ...[...shown, ...more].map((line) => paint("dim", line)),
     "",
   ].join("\n");

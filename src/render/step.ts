@@ -3,7 +3,7 @@ import { gateAnswerText } from "../core/gates/content-gate.ts";
 import { guardDetail } from "../core/guards/step-guards.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import { type Change, glyphs, notCheckedText, type Plan, reasonText, type Step } from "../core/plan/plan.ts";
-import { changeLines, withoutSharedStart } from "./change.ts";
+import { changeLines, patchPlace, withoutSharedStart } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
 import { writerText } from "./last-write.ts";
@@ -38,7 +38,7 @@ export function stepLines(step: Step, group: string | null, view: StepView): rea
   const danger = risks.length === 0 ? [] : wrapWords(words, { indent: "    ", nextIndent: " ".repeat(15), width });
   const [first] = changes;
   const content = action === "create" && first?.path === "" ? contentLines(first.after, identity, view) : null;
-  const rows = content ?? changeLines(changes, { paint, width, by: writerText(step, view.now) });
+  const rows = content ?? changeLines(changes, { paint, width, by: writerText(step, view.now), file: step.file });
   return [
     titleLine(head, nameIn(group, identity), placeOf(step), view),
     ...danger,
@@ -131,11 +131,14 @@ export function foldSteps(steps: readonly Step[]): {
   readonly folds: readonly Fold[];
   readonly others: readonly Step[];
 } {
-  const groups = Map.groupBy(steps, (step) => (isFoldable(step) ? canonical(step.changes.map(keyOf)) : null));
+  const groups = Map.groupBy(steps, (step) =>
+    isFoldable(step) ? canonical(step.changes.map((change) => keyOf(change, step))) : null,
+  );
   const folds = [...groups].flatMap(([key, alike]): Fold[] => {
     const [first] = alike;
     if (key === null || first === undefined || alike.length < MIN_FOLDED) return [];
-    return [{ steps: alike, changes: first.changes.map(withoutSharedStart) }];
+    const changes = first.changes.map(withoutSharedStart).map((change) => atPatch(change, first));
+    return [{ steps: alike, changes }];
   });
   const folded = new Set(folds.flatMap((fold) => fold.steps));
   return { folds, others: steps.filter((step) => !folded.has(step)) };
@@ -145,7 +148,14 @@ function isFoldable({ action, changes, risks, reason }: Step): boolean {
   return action === "update" && risks.length === 0 && reason === null && changes.length > 0;
 }
 
-function keyOf(change: Change) {
+function keyOf(change: Change, { file }: Step) {
   const { label, before, after, cause, diff } = withoutSharedStart(change);
-  return { label, before, after, cause, diff };
+  return { label, before, after, cause, diff, place: patchPlace(change, file) };
+}
+
+// Manifests have no place in common, and a patch may match all of them.
+function atPatch(change: Change, { file }: Step): Change {
+  if (patchPlace(change, file) !== null) return change;
+  const { file: _, line: __, ...rest } = change;
+  return rest;
 }

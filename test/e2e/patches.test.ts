@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
-import { foundations, service, team } from "../support/manifests.ts";
+import { type Files, foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -67,6 +67,31 @@ describe("a target with patches", () => {
     expect(ended.stderr).toContain("patches/prod/b.yaml:2:20: error: `replicas`");
     expect(ended.stderr).not.toContain("patches/other");
   });
+});
+
+test("a plan names the place of each changed value: in the manifest, or in the patch that sets or removes it", async () => {
+  const { upstream, run } = await environments();
+  expect(await run(["apply", "--target", "prod", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+  const files: Files = {
+    "api.yaml": service("api", "replicas: 1\nlabels: { tier: web }\nenv: { MODE: staging }\n"),
+    "patches/prod/api.yaml": `${patch.replace("3", "4").replace("production", "null")}  ports: [{ port: 8080, $delete: true }]\n`,
+  };
+  await upstream.commit(files);
+  const planned = await run(["plan", "--target", "prod", "-o", "json"]);
+  expect(faultsOf("plan", planned.stdout)).toEqual([]);
+  const places = planOf(planned).steps.flatMap(({ changes }) =>
+    changes.map(({ label, file = "", line = 0 }) => [label, file, (files[file] ?? "").split("\n")[line - 1]]),
+  );
+  expect(places).toEqual([
+    ["env.MODE", "patches/prod/api.yaml", "  env: { MODE: null }"],
+    ["labels.tier", "api.yaml", "labels: { tier: web }"],
+    ["ports[8080:TCP].port", "patches/prod/api.yaml", "  ports: [{ port: 8080, $delete: true }]"],
+    ["ports[8080:TCP].protocol", "patches/prod/api.yaml", "  ports: [{ port: 8080, $delete: true }]"],
+    ["replicas", "patches/prod/api.yaml", "  replicas: 4"],
+  ]);
+  const text = await run(["plan", "--target", "prod"]);
+  expect(text.stdout).toMatch(/replicas +3 → 4\n {15}patches\/prod\/api\.yaml:3\n/);
+  expect(text.stdout).toMatch(/labels\.tier .*\n(?! *api\.yaml)/);
 });
 
 describe("render", () => {

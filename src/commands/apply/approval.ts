@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { writes } from "../../core/plan/plan.ts";
+import { type Plan, writes } from "../../core/plan/plan.ts";
 import type { SignedPlan } from "../../core/plan/signed-plan.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { Approval } from "../../engine/passes/apply-pass.ts";
@@ -26,9 +26,9 @@ export function createApproval(
   view: TerminalView & ReportView,
   signed: SignedPlan | null,
   { agreed }: ApplyHeader,
-): (planned: PlanEvent) => Promise<Approval> {
+): (planned: PlanEvent, located: () => Promise<Plan>) => Promise<Approval> {
   let promptedChecksum: string | null = null;
-  return async (planned) => {
+  return async (planned, located) => {
     const { plan } = planned;
     if (signed !== null || flags.yes) {
       agreed(planned);
@@ -39,7 +39,7 @@ export function createApproval(
     if (!isFirst && promptedChecksum !== plan.checksum) throw overtaken();
     promptedChecksum = plan.checksum;
     if (!isFirst || !plan.steps.some(writes)) return { is: "confirmed" };
-    terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { ...view, output: "text" }));
+    terminal.stderr.write(planReport({ ...planned, plan: await located(), notUsed: [] }, { ...view, output: "text" }));
     return { is: (await confirm("Apply this plan?", terminal)) ? "confirmed" : "declined" };
   };
 }

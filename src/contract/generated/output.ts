@@ -342,6 +342,14 @@ readonly cause: Cause
  * Unified diff of a text of several lines, or of a long one; null for other values, and where it would be too large
  */
 readonly diff: (string | null)
+/**
+ * Only in a plan: the file where the value stands, that of the manifest or of a patch; of what is removed, where that is said, or else the field that it would be in. Left out of a whole manifest, which stands where its step says
+ */
+readonly file?: string
+/**
+ * Line in that file
+ */
+readonly line?: number
 readonly changedBy?: LastWrite
 }
 /**

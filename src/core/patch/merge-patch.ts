@@ -99,6 +99,8 @@ function mergeItems(
   const start = before?.origin ?? { from: merge.from, pointer };
   const known: readonly Json[] = before !== null && Array.isArray(before.value) ? before.value : [];
   let items = known.map((value, at): Sited<Json> => ({ value, origin: originBelow(start, String(at)) }));
+  // By their keys, unless those are numbers, as indexes are.
+  const removed = [...(start.below ?? [])].filter(([token]) => !/^\d+$/.test(token));
   for (const [at, item] of patch.entries()) {
     const place = `${pointer}/${at}`;
     const problem = keyFault(shape, item, place);
@@ -112,12 +114,13 @@ function mergeItems(
       const wrong = deleteFault(shape, item, { isFound: index >= 0, place });
       if (wrong !== null) merge.report(wrong);
       items = items.filter((_, nth) => nth !== index);
+      removed.push([token, { from: merge.from, pointer: place }]);
       continue;
     }
     const merged = mergeValue(merge, shape.items, items[index] ?? null, { value: item, pointer: place });
     items = index < 0 ? [...items, merged] : items.with(index, merged);
   }
-  const below = new Map(items.map(({ origin }, at) => [String(at), origin]));
+  const below = new Map([...removed, ...items.map(({ origin }, at) => [String(at), origin] as const)]);
   return { value: items.map(({ value }) => value), origin: { from: start.from, pointer: start.pointer, below } };
 }
 

@@ -10,7 +10,7 @@ import { withWarnings } from "../run-warning.ts";
 import { type BlockedStep, blockDiagnostics } from "./blocked-steps.ts";
 import { notVisible } from "./not-visible.ts";
 import { unclearOrphans } from "./orphans.ts";
-import { type Plan, type Step, summarise, writes } from "./plan.ts";
+import { type Change, type Plan, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
 import { jsonDigest, liveStamp } from "./sign-plan.ts";
@@ -90,6 +90,23 @@ export function withGateAnswers(
     return gates === undefined ? step : { ...step, gates };
   });
   return { plan: withParts(plan, { steps }), decisions };
+}
+
+/** The same plan, with the places where the values of its changes stand. */
+export function withChangePlaces(
+  plan: Plan,
+  places: ReadonlyMap<Change, { readonly file: string; readonly line: number }>,
+): Plan {
+  if (places.size === 0) return plan;
+  const steps = plan.steps.map((step) => {
+    if (!step.changes.some((change) => places.has(change))) return step;
+    const changes = step.changes.map((change) => {
+      const place = places.get(change);
+      return place === undefined ? change : { ...change, file: place.file, line: place.line };
+    });
+    return { ...step, changes };
+  });
+  return withParts(plan, { steps });
 }
 
 /** The same plan, with the guards that refuse its steps to an apply without a person; `refused` counts what they refuse. */

@@ -108,7 +108,7 @@ export function bareStep(step: JsonObject): string {
 
 function bareChange(change: Json): Json {
   if (!isObject(change)) return change;
-  const { cause: _cause, ...rest } = change;
+  const { cause: _cause, file: _file, line: _line, ...rest } = change;
   return rest;
 }
 

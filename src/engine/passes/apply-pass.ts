@@ -5,7 +5,7 @@ import { type WriteRefusal, writeRefused } from "../../core/guards/write-refusal
 import { parentOf } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
-import { type Risk, writes } from "../../core/plan/plan.ts";
+import { type Plan, type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SignedPlan } from "../../core/plan/signed-plan.ts";
 import type { ApplyEvent, PassResult, PlanEvent } from "../../core/report/events.ts";
@@ -29,6 +29,7 @@ import { agreedFacts, requireUnshrunk } from "../load/source-guards.ts";
 import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
+import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import type { RolloutWaiting, Run } from "../run.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
@@ -43,7 +44,7 @@ export type PassScope = "all" | "changes";
 export type ApplyMode = {
   readonly is: "apply";
   /** Called before any write, and again after a second read of live; null where only guards decide. */
-  readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
+  readonly approve: ((planned: PlanEvent, located: () => Promise<Plan>) => Promise<Approval>) | null;
   /** The plan that was approved in advance; null without one. */
   readonly signed: SignedPlan | null;
   /** @default "all" */
@@ -137,7 +138,8 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, signed }: Ap
     if (signed.signature.key !== signer.key) pass.run.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
   if (approve === null) return true;
-  const approval = await approve(planEvent(planned));
+  const signal = pass.run.stopping;
+  const approval = await approve(planEvent(planned), () => locateChanges(planned, { patchedOnly: true, signal }));
   if (approval.is === "agreed") {
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = signed === null || signed.signature.key === signerOf(pass).key;

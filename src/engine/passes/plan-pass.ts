@@ -17,6 +17,7 @@ import { findShrunk, requireUnemptied } from "../load/source-guards.ts";
 import { observeEverything } from "../observe/observe-everything.ts";
 import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
+import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import { readAccessOf } from "../session.ts";
 import { signableOf, signerOf } from "../signed-inputs.ts";
@@ -30,7 +31,7 @@ export type PlanMode = {
   readonly showUnmanaged: boolean;
   /** The changes that the gate counts; null without a gate. */
   readonly gate: Gate | null;
-  /** Whether the plan is signed, to be applied later. */
+  /** Whether the plan is signed, to be applied later, and names the place of each change. */
   readonly signs: boolean;
 };
 
@@ -62,7 +63,10 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const { plan: guarded, refusal: why } = guard({ ...livePlan, plan: made }, refused, findShrunk(counted, rules));
   const refusal = why && (await locateRefusal(why, pass.run));
   const allows = [...rules.allowedRisks, ...(rules.allowShrink ? (["shrink"] as const) : [])];
-  const plan = allows.length === 0 ? guarded : { ...guarded, allows };
+  // The text of a plan names the places of patches alone.
+  const { stopping: signal } = pass.run;
+  const located = await locateChanges({ ...livePlan, plan: guarded }, { patchedOnly: !signs, signal });
+  const plan = allows.length === 0 ? located : { ...located, allows };
   const { access, observation } = livePlan;
   const interrupted = writesOf(livePlan);
   const lacking = notWritable(plan, { access, live: observation.live, kinds: kindsByType });

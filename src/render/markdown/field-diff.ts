@@ -1,6 +1,7 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import { textDiff } from "../../core/diff/text-diff.ts";
 import type { Change, Step } from "../../core/plan/plan.ts";
+import { patchPlace } from "../change.ts";
 import { type GrantChange, grantsIn, splitGrants } from "../grants.ts";
 import { showSides, showValue } from "../show-value.ts";
 import { distinctLines } from "../text-diff.ts";
@@ -11,10 +12,10 @@ const MAX_LINES = 120;
 /** Maximum characters shown per line. */
 const MAX_LINE_LENGTH = 400;
 
-/** The differences of a resource as diff lines: each field under its name, as `@@ replicas (drift) @@`. */
-export function fieldDiff(changes: Step["changes"]): readonly string[] {
+/** The differences of a resource as diff lines: each field under its name, as `@@ replicas (drift) @@`, with its patch. */
+export function fieldDiff(changes: Step["changes"], file?: Step["file"]): readonly string[] {
   const { grants, others } = splitGrants(changes);
-  const all = [...grantLines(grants), ...others.flatMap(linesOf)];
+  const all = [...grantLines(grants), ...others.flatMap((change) => linesOf(change, patchPlace(change, file)))];
   const lines = distinctLines(all, MAX_LINE_LENGTH).map((line) => cutEnd(line, MAX_LINE_LENGTH));
   const shown = lines.slice(0, MAX_LINES);
   const rest = lines.length - shown.length;
@@ -30,12 +31,12 @@ function grantLines(grants: readonly GrantChange[]): readonly string[] {
   ]);
 }
 
-function linesOf({ path, label, before, after, cause, diff }: Change): readonly string[] {
+function linesOf({ path, label, before, after, cause, diff }: Change, patch: string | null): readonly string[] {
   if (path === "" && before === null) {
     const { grants, rest } = grantsIn(after);
     return [...grants, ...valueLines(rest, "")].map((line) => `+ ${line}`);
   }
-  const head = `@@ ${label === "" ? "(everything)" : label} (${cause}) @@`;
+  const head = `@@ ${label === "" ? "(everything)" : label} (${cause}${patch === null ? "" : `, ${patch}`}) @@`;
   if (before === null || after === null) return [head, ...sideLines("-", before), ...sideLines("+", after)];
   // Of two long lists only the lines around a difference are shown.
   const lines = diff ?? (typeof before === "object" && typeof after === "object" ? jsonDiff(before, after) : null);

@@ -21,7 +21,7 @@ export type ResourceRowView = {
 
 /** One step as a foldable row: its resource, its risks, and its differences. */
 export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight = false }: ResourceRowView): string {
-  const { action, identity, risks, causedBy, changes, reason, notChecked, gates = [] } = step;
+  const { action, identity, risks, causedBy, reason, notChecked, gates = [] } = step;
   const isOwn = causedBy === "change" || causedBy === "mixed";
   const marks = [
     risks.length === 0 ? "" : `<b>${risks.join(" · ")}</b>`,
@@ -38,7 +38,7 @@ export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight 
     writtenBy(step.changedBy),
     orphanNote(step),
   ];
-  return row(`${glyphs[action]} ${codeElement(nameIn(groupOf(step), identity))}`, marks, notes, changes);
+  return row(`${glyphs[action]} ${codeElement(nameIn(groupOf(step), identity))}`, marks, notes, step);
 }
 
 /** One resource of a drift report as a foldable row. */
@@ -46,7 +46,7 @@ export function driftRow(entry: DriftEntry, group: string | null): string {
   const { identity, state, changes } = entry;
   const fields = changes.length === 0 ? "" : count(changes.length, "field");
   const head = `${state} ${codeElement(nameIn(group, identity))}`;
-  return row(head, [fields, placeOf(entry.file, entry.line)], [writtenBy(entry.changedBy), orphanNote(entry)], changes);
+  return row(head, [fields, placeOf(entry.file, entry.line)], [writtenBy(entry.changedBy), orphanNote(entry)], entry);
 }
 
 // Names of authors are text of others.
@@ -55,9 +55,14 @@ function orphanNote(one: ShownOrphan): string {
   return origin === "" ? "" : `${codeSpan(origin)}: ${orphansText([one])}.`;
 }
 
-function row(head: string, marks: readonly string[], notes: readonly string[], changes: Step["changes"]): string {
+function row(
+  head: string,
+  marks: readonly string[],
+  notes: readonly string[],
+  { changes, file }: Pick<Step, "changes" | "file">,
+): string {
   const summary = [head, ...marks].filter((part) => part !== "").join(" — ");
-  const diff = fieldDiff(changes);
+  const diff = fieldDiff(changes, file);
   const content = [
     ...notes.filter((note) => note !== ""),
     ...(diff.length === 0 ? [] : [fenced("diff", diff).join("\n")]),
