@@ -29,6 +29,7 @@ import {
 } from "./load/desired.ts";
 import { ownHistory, valuesOf } from "./load/own-history.ts";
 import { hasOwnState } from "./load/own-state.ts";
+import { underBasePatches } from "./load/under-base-patches.ts";
 import { nearMatch, unusedRules } from "./load/unused-rules.ts";
 import type { Stoppable } from "./run.ts";
 import type { ReadTarget, Rules } from "./target.ts";
@@ -105,6 +106,7 @@ export async function load(
     {
       rules,
       base: base && (await valuesOf(base.loaded, pace)),
+      ...(base && { underBasePatches: await underBasePatches(loaded, base.loaded, pace) }),
       applied,
       declaredElsewhere: target.declaredElsewhere ?? null,
       history: historyOf(target, revision, { base, rules, loading, load: loadFiles, pace }),

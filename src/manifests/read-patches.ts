@@ -32,6 +32,8 @@ export type PatchFile = { readonly file: SourceFile; readonly diagnostics: reado
 /** The patches of a revision. */
 export type PatchSet = {
   readonly files: readonly PatchFile[];
+  /** Changes with any of them; empty if there are none. */
+  readonly key: string;
   /** In the order of file paths and documents. */
   readonly all: readonly PatchDocument[];
   /** Those that match a resource. */
@@ -45,6 +47,7 @@ export type PatchSet = {
 /** The patches of a source that has none. */
 export const NO_PATCHES: PatchSet = {
   files: [],
+  key: "",
   all: [],
   of: () => [],
   keyOf: () => "",
@@ -63,6 +66,7 @@ export async function readPatches(
   const of = patchFinder(all);
   return {
     files: read,
+    key: all.map(({ key }) => key).join("\n"),
     all,
     of,
     keyOf: (identity) => {

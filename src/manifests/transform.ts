@@ -90,7 +90,8 @@ function namesIn(rename: TransformRules["rename"]): Rename | null {
 
 type Declared = { readonly kind: Kind; readonly type: string; readonly value: JsonObject };
 
-function patchedBy(
+/** A manifest as patches make it, one after the other, and what is wrong with them. */
+export function patchedBy(
   patches: readonly PatchDocument[],
   { kind, type, value }: Declared,
 ): Pick<Transformed, "value" | "origin" | "faults"> {

@@ -8,7 +8,7 @@ import { planOf, reportOf } from "../support/json-output.ts";
 import { type Files, foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
-import { sourceOf } from "../support/source.ts";
+import { guarded, sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const patch = `match: service/prod:web/api
@@ -16,6 +16,9 @@ patch:
   replicas: 3
   env: { MODE: production }
 `;
+
+const WEB = "match: workspace/dev:web\n";
+const ADMIN = `${foundations["platform/workspace.yaml"]}collaborators: [{ subject: "team:everyone", role_id: workspace-admin }]\n`;
 
 async function environments() {
   const server = await serve();
@@ -158,17 +161,50 @@ describe("render", () => {
   });
 });
 
-test("with a base, patches count as of the base and as of the merge result", async () => {
+async function checkoutWith(patches: Files) {
   const server = await serve();
-  const files = { ...foundations, "api.yaml": service("api"), "patches/a.yaml": patch.replaceAll("prod:", "dev:") };
+  const files: Files = { ...foundations, "api.yaml": service("api"), ...patches };
   const source = await sourceOf({ ...files, ".gitignore": ".holdfast/\n" }, server);
   const config = join(await temporaryFolder(), "operator.yaml");
   await writeFile(config, "targets: [{ name: prod, patches: patches }]\n");
-  const run = (...args: readonly string[]) => source.runHere([...args, "--config", config, "--target", "prod"]);
+  const run = (...args: readonly string[]) =>
+    source.runHere([...args, "--config", config, "--target", "prod"], guarded);
   await commitAll(source.folder, "Declare a platform");
-  expect(await run("apply", "--yes", "--no-wait")).toMatchObject({ code: 0 });
+  expect(await run("apply", "--yes", "--no-wait", "--allow-privilege")).toMatchObject({ code: 0 });
   await git(source.folder, "checkout", "-q", "-b", "change");
-  await source.write("patches/a.yaml", files["patches/a.yaml"].replace("replicas: 3", "replicas: 5"));
+  return { source, run };
+}
+
+test.each<[string, Files, Files]>([
+  [
+    "no longer takes away what a manifest grants",
+    { "platform/workspace.yaml": ADMIN, "patches/b.yaml": `${WEB}patch: { collaborators: null }\n` },
+    { "patches/b.yaml": `${WEB}patch: { labels: { tier: a } }\n` },
+  ],
+  [
+    "takes away what the same pull request grants in the manifest",
+    { "patches/b.yaml": `${WEB}patch: { labels: { tier: a } }\n` },
+    {
+      "platform/workspace.yaml": ADMIN,
+      "patches/b.yaml": `${WEB}patch: { labels: { tier: b }, collaborators: null }\n`,
+    },
+  ],
+])("a pull request whose patch %s is refused by the guards", async (_, before, after) => {
+  const { source, run } = await checkoutWith(before);
+  for (const [file, text] of Object.entries(after)) await source.write(file, text);
+  await commitAll(source.folder, "Change");
+  const planned = planOf(await run("plan", "--base", "main", "-o", "json"));
+  expect(planned.steps).toMatchObject([
+    { identity: "workspace/dev:web", risks: ["privilege-growth"], guard: { flags: ["--allow-privilege"] } },
+  ]);
+  const [danger] = planned.steps[0]?.guard?.dangers ?? [];
+  expect(danger?.text).toMatch(/^team:everyone gets workspace-admin( with the patches of the base)?$/);
+});
+
+test("with a base, patches count as of the base and as of the merge result", async () => {
+  const scaled = (replicas: number) => patch.replaceAll("prod:", "dev:").replace("3", String(replicas));
+  const { source, run } = await checkoutWith({ "patches/a.yaml": scaled(3) });
+  await source.write("patches/a.yaml", scaled(5));
   await commitAll(source.folder, "Scale");
   const planned = await run("plan", "--base", "main", "-o", "json");
   const replicas = { path: "/replicas", before: 3, after: 5, cause: "manifest" };
@@ -176,7 +212,7 @@ test("with a base, patches count as of the base and as of the merge result", asy
     { identity: "service/dev:web/api", causedBy: "change", changes: [replicas] },
   ]);
   await git(source.folder, "checkout", "-q", "main");
-  await source.write("patches/a.yaml", files["patches/a.yaml"].replace("replicas: 3", "replicas: 4"));
+  await source.write("patches/a.yaml", scaled(4));
   await commitAll(source.folder, "Scale otherwise");
   await git(source.folder, "checkout", "-q", "change");
   const conflicting = await run("plan", "--base", "main");

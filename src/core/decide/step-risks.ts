@@ -1,6 +1,7 @@
 import type { Danger } from "../../contract/generated/output.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import { labelOf } from "../diff/change.ts";
+import { contentOf } from "../diff/compared-content.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";
 import { MAY_EXIST, UNREAD } from "../guards/step-guards.ts";
@@ -19,7 +20,8 @@ export function dangersOf(one: DecisionInput, decision: Decision, input: PlanInp
     return reason === "immutable" ? [{ risk: "version-immutable", path: "/version", text: "" }] : NONE;
   const isNew = before === undefined;
   const written = one.manifest.value;
-  const content = contentDangers({ before, after: after ?? written, written });
+  const asMerged = contentDangers({ before, after: after ?? written, written });
+  const content = [...asMerged, ...underBasePatches(one, decision, input).filter(isNotIn(asMerged))];
   const moved = differences.filter(({ cause }) => cause === "drift" || cause === "conflict");
   return [
     ...(action === "create" ? NONE : adoptionDangers(one, decision, input)),
@@ -29,6 +31,25 @@ export function dangersOf(one: DecisionInput, decision: Decision, input: PlanInp
 }
 
 const NONE: readonly never[] = [];
+
+// What a patch of the base keeps a manifest from stays dangerous while a patch of the branch is what hides it.
+function underBasePatches(
+  { kind, manifest: { identity } }: DecisionInput,
+  { before }: Decision,
+  { underBasePatches: others }: PlanInput,
+): readonly Danger[] {
+  const written = others?.get(identity);
+  if (written === undefined) return NONE;
+  const found = contentDangers({ before, after: contentOf(kind, written), written });
+  return found.map(({ risk, text }) => ({ risk, path: null, text: `${text}${UNDER_BASE}` }));
+}
+
+const UNDER_BASE = " with the patches of the base";
+
+function isNotIn(known: readonly Danger[]): (danger: Danger) => boolean {
+  const told = new Set(known.map(({ risk, text }) => `${risk} ${text}${UNDER_BASE}`));
+  return ({ risk, text }) => !told.has(`${risk} ${text}`);
+}
 
 // A resource without a record is ours only if its content shows it, or if its newest version, or the resource itself, was
 // created for us. What is ensured may exist, and its author is not known.

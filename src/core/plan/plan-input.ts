@@ -43,6 +43,8 @@ export type PlanInput = OrphanInput & {
   readonly revision: string | null;
   /** The selected manifests, each after everything it refers to. */
   readonly desired: readonly WavedManifest[];
+  /** Those that the patches of the base make otherwise, as those make them. @default none */
+  readonly underBasePatches?: ReadonlyMap<Identity, JsonObject>;
   /** Those that the selection does not name itself: others refer to them. @default none */
   readonly onlyReferredTo?: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */

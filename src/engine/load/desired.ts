@@ -38,6 +38,8 @@ export type Desired = {
   /** The number of resources that are assumed to be in sync and not read; absent where all are read. */
   readonly outOfScope?: number;
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  /** The manifests that the patches of the base make otherwise, as those make them; absent without a base. */
+  readonly underBasePatches?: ReadonlyMap<Identity, JsonObject>;
   /** Manifests at the last applied commit, from a ref of the repository; null without one. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   /** The identities that other targets of the control plane declare; null where there is no other target. */
@@ -61,7 +63,8 @@ export function desiredOf(
     declaredElsewhere,
     history,
     behind,
-  }: Pick<Desired, "base" | "applied" | "history" | "declaredElsewhere"> & {
+    ...patched
+  }: Pick<Desired, "base" | "underBasePatches" | "applied" | "history" | "declaredElsewhere"> & {
     readonly rules: Rules;
     readonly behind: readonly Diagnostic[];
   },
@@ -84,6 +87,7 @@ export function desiredOf(
     nameless: refused.filter(({ identity }) => identity === ""),
     isWhole,
     base,
+    ...patched,
     applied,
     declaredElsewhere,
     history,
