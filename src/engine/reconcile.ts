@@ -204,8 +204,8 @@ async function readNewest(
   try {
     const onConfig: SourceReading["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    // A promotion reads the same files again, with its changes.
-    const again = mode.is === "promote" ? { before: null } : readingAgain(memory, target);
+    // These read the same files again, with their changes.
+    const again = mode.is === "promote" || mode.is === "update" ? { before: null } : readingAgain(memory, target);
     const read = await load(target, run, { ...again, checksBranch, onConfig });
     if (mode.is === "apply") await target.order?.require(read.desired.revision, run);
     // A plan outside a daemon only warns about the checkout.
@@ -253,7 +253,7 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     }
     case "update": {
       const { updatePass } = await import("./passes/update-pass.ts");
-      return updatePass(pass);
+      return updatePass(pass, mode);
     }
     case "resolve": {
       const { resolvePass } = await import("./passes/resolve-pass.ts");

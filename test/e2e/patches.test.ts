@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
@@ -161,18 +161,18 @@ describe("render", () => {
   });
 });
 
-async function checkoutWith(patches: Files) {
+async function checkoutWith(patches: Files, targets = "[{ name: prod, patches: patches }]") {
   const server = await serve();
   const files: Files = { ...foundations, "api.yaml": service("api"), ...patches };
   const source = await sourceOf({ ...files, ".gitignore": ".holdfast/\n" }, server);
   const config = join(await temporaryFolder(), "operator.yaml");
-  await writeFile(config, "targets: [{ name: prod, patches: patches }]\n");
+  await writeFile(config, `targets: ${targets}\n`);
   const run = (...args: readonly string[]) =>
     source.runHere([...args, "--config", config, "--target", "prod"], guarded);
   await commitAll(source.folder, "Declare a platform");
   expect(await run("apply", "--yes", "--no-wait", "--allow-privilege")).toMatchObject({ code: 0 });
   await git(source.folder, "checkout", "-q", "-b", "change");
-  return { source, run };
+  return { server, source, run };
 }
 
 test.each<[string, Files, Files]>([
@@ -199,6 +199,43 @@ test.each<[string, Files, Files]>([
   ]);
   const [danger] = planned.steps[0]?.guard?.dangers ?? [];
   expect(danger?.text).toMatch(/^team:everyone gets workspace-admin( with the patches of the base)?$/);
+});
+
+test.each<[string, string, Files]>([
+  [
+    "where it stands: in the manifest, or in the patch that sets it",
+    "[{ name: prod, patches: patches }]",
+    {
+      "api.yaml": service("api").replace("1.0.0", "2.0.0"),
+      "patches/a.yaml": `# How prod differs.\nmatch: service/dev:web/api\npatch: { replicas: 7 } # few\n`,
+    },
+  ],
+  [
+    "in the patch alone if another target reads the manifest too",
+    "[{ name: prod, patches: patches }, { name: other, paths: [api.yaml], rename: { clusters: { dev: zzz } } }]",
+    { "api.yaml": service("api") },
+  ],
+])("import --update writes what has drifted %s", async (_, targets, expected) => {
+  const before = "# How prod differs.\nmatch: service/dev:web/api\npatch: { replicas: 3 } # few\n";
+  const { server, source, run } = await checkoutWith({ "patches/a.yaml": before }, targets);
+  const image = { type: "image", image_uri: "registry.example.com/api:2.0.0" };
+  const manifest = {
+    type: "service",
+    name: "api",
+    workspace_fqn: "dev:web",
+    ports: [{ port: 8080 }],
+    replicas: 7,
+    image,
+  };
+  await server.call("PUT", "/api/svc/v1/apps", { manifest });
+  const ended = await run("import", "--update", "service/dev:web/api", "-o", "json");
+  expect(ended).toMatchObject({ code: 0 });
+  const { resources } = JSON.parse(ended.stdout);
+  expect(resources.map((one: { result: string }) => one.result)).toEqual(Object.keys(expected).map(() => "updated"));
+  for (const [file, text] of Object.entries(expected))
+    expect(await readFile(join(source.folder, file), "utf8")).toBe(text);
+  const planned = planOf(await run("plan", "-o", "json"));
+  expect(planned).toMatchObject({ summary: { update: 0, drift: 0 }, steps: [] });
 });
 
 test("with a base, patches count as of the base and as of the merge result", async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { ImportedResource, ImportReport } from "../../contract/generated/output.ts";
 import { exitCodes, HoldfastError } from "../../core/errors.ts";
 import type { ManifestUpdate } from "../../core/report/events.ts";
@@ -9,7 +9,7 @@ import { realPathOutside } from "../../files/real-path.ts";
 import { removeDrafts } from "../../files/write-file.ts";
 import { count } from "../../render/count-text.ts";
 import { importReport } from "../../render/import.ts";
-import { contentTop } from "../../source/source-root.ts";
+import { contentTop, realRoot } from "../../source/source-root.ts";
 import { formatOf } from "../../yaml/document.ts";
 import { editDocument } from "../../yaml/edit-document.ts";
 import type { InvocationOf } from "../command.ts";
@@ -17,7 +17,8 @@ import type { importCommand } from "../declarations/import.ts";
 import { endWithInvalidSource } from "../output/end-with-invalid-source.ts";
 import { passNotices } from "../output/pass-notices.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
-import { findTarget } from "../targets/find-targets.ts";
+import { findTarget, findTargets } from "../targets/find-targets.ts";
+import { otherReaderOf } from "../targets/other-reader-of.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "../terminal.ts";
 import { MOST_BYTES, summaryOf, writeManifestFile } from "./write-files.ts";
 
@@ -38,17 +39,26 @@ export async function updateManifests(invocation: InvocationOf<typeof importComm
     throw new HoldfastError("invalid", "this target follows a git repository, whose files are not here", {
       hint: "run import --update in a checkout, without --target",
     });
-  const end = await reconcile(target, { is: "update" }, { ...terminal, emit: passNotices(invocation, view) });
+  await using all = await findTargets(withoutTarget(invocation), { reading: true });
+  const mode = { is: "update", readerOf: (path: string) => otherReaderOf(path, target, all.targets) } as const;
+  const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "updates") return endWithInvalidSource(end, invocation);
   const edits = [...Map.groupBy(end.updates, ({ file }) => file)].map(([file, updates]) =>
     editFile(realPathOutside(contentTop(target.source.root), resolve(terminal.cwd, file)), updates),
   );
-  const changed = edits.filter(({ edited }) => edited.length > 0);
+  const top = realRoot(target.source.root);
+  const patched = end.patches.files.map(({ path, after }) => {
+    const display = relative(terminal.cwd, join(top, path));
+    const edited = end.patches.updates.filter(({ file }) => file === display);
+    return { path: realPathOutside(contentTop(top), join(top, path)), text: after, edited, refused: [] };
+  });
+  const changed = [...edits.filter(({ edited }) => edited.length > 0), ...patched];
   await requireConsent(changed, flags.force ?? false, terminal);
   removeDrafts(changed.map(({ path }) => path));
   for (const { path, text } of changed) writeManifestFile(path, text);
   const resources = [
     ...edits.flatMap(({ edited, refused }) => [...edited.map(updated), ...refused.map(notEditable)]),
+    ...end.patches.updates.map(updated),
     ...end.kept,
   ];
   const report: ImportReport = {
@@ -97,6 +107,11 @@ async function requireConsent(changed: readonly EditedFile[], isForced: boolean,
   throw new HoldfastError("refused", `${what}: ${names.slice(0, 3).join(", ")}`, {
     hint: "nothing was written; commit or stash them first, or use --force",
   });
+}
+
+// The other targets may read the same files.
+function withoutTarget({ flags: { target: _, ...flags }, ...invocation }: InvocationOf<typeof importCommand>) {
+  return { ...invocation, args: [], flags };
 }
 
 function updated({ identity, kind, file, changes }: ManifestUpdate): ImportedResource {

@@ -5,7 +5,6 @@ import { requireKind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PromotionCandidate } from "../../core/promotion/promotion.ts";
 import type { PassEvent, PromotableEvent, PromotionEvent, ReadEvent } from "../../core/report/events.ts";
-import { isUnder } from "../../core/selection/select.ts";
 import { reconcile } from "../../engine/reconcile.ts";
 import type { Target } from "../../engine/target.ts";
 import { kindsByType } from "../../kinds/index.ts";
@@ -14,6 +13,7 @@ import { renameBetween, renameEntries, renameFqns } from "../../model/rename-fqn
 import { closestName } from "../../schema/closest-name.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { FoundTargets } from "../targets/find-targets.ts";
+import { otherReaderOf } from "../targets/other-reader-of.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The two targets of a promotion, and all others. */
@@ -65,7 +65,7 @@ export async function findPromotion(
       is: "promote",
       candidates: namedAsIn(to, from, promotable.candidates),
       isOneSource: from.remote === to.remote,
-      readerOf: (path) => readerOf(path, to, all),
+      readerOf: (path) => otherReaderOf(path, to, all),
       keepsReceipts: terminal.isProposed,
     },
     terminal,
@@ -86,19 +86,6 @@ function namedAsIn(
     const { identity } = nameOf(requireKind(kindsByType, candidate.kind), String(live.type), live);
     return { ...candidate, live, as: identity ?? candidate.identity };
   });
-}
-
-// A folder of patches is read by the targets that name it alone.
-function readerOf(path: string, to: CommandTarget, all: readonly CommandTarget[]): string | null {
-  const others = all.filter(({ name, remote, choice }) => {
-    return name !== to.name && remote === to.remote && choice !== null && !choice.isRetired;
-  });
-  const isPatches = all.some(({ choice }) => choice?.patches.own && isUnder(choice.patches.own, path));
-  const reader = others.find(({ choice }) => {
-    if (isPatches) return choice?.patches.own && isUnder(choice.patches.own, path);
-    return !choice?.paths || choice.paths.some((one) => isUnder(one, path));
-  });
-  return reader?.name ?? null;
 }
 
 function requireRead(end: { readonly what: string }): ReadEvent {

@@ -238,6 +238,8 @@ export type UpdatesEvent = {
   readonly what: "updates";
   readonly server: string;
   readonly updates: readonly ManifestUpdate[];
+  /** Files of patches with their changes, and what these change. */
+  readonly patches: { readonly files: readonly PromotedFile[]; readonly updates: readonly ManifestUpdate[] };
   /** The manifests that stay as they are. */
   readonly kept: readonly ImportedResource[];
 };

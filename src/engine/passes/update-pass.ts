@@ -4,28 +4,30 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { takeLive } from "../../core/diff/declared-form.ts";
 import { isActedOn } from "../../core/diff/field-cause.ts";
-import { pointerOf, redactPointer, writtenValueAt } from "../../core/diff/pointer.ts";
+import { writtenValueAt } from "../../core/diff/pointer.ts";
 import { type Kind, requireKind } from "../../core/kind.ts";
 import { requireRead } from "../../core/manifest.ts";
 import type { ManifestUpdate, UpdatesEvent } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
-import type { PatchedManifest, SourceManifest } from "../../manifests/source-manifest.ts";
+import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { skipped, skippedFor } from "../import/make-manifest.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import type { PromotedSource } from "../promotion/edit-manifests.ts";
+import { type PatchedUpdate, updatePatched } from "../promotion/update-patched.ts";
 import { readAccessOf } from "../session.ts";
 
 /** A pass that says how the selected manifests have to change to say what is live, and writes nothing. */
-export type UpdateMode = { readonly is: "update" };
+export type UpdateMode = { readonly is: "update"; readonly readerOf: PromotedSource["readerOf"] };
 
 /** Up to so many resources are read one by one. */
 const FEW = 32;
 
 /** Finds the fields in which the selected manifests differ from live, and takes them over. */
-export async function updatePass({ connection, read, run }: Pass): Promise<UpdatesEvent> {
+export async function updatePass({ connection, read, run }: Pass, { readerOf }: UpdateMode): Promise<UpdatesEvent> {
   const { session } = connection;
   const { desired } = read;
   const named = desired.manifests.filter(({ identity }) => desired.onlyReferredTo?.has(identity) !== true);
@@ -41,11 +43,17 @@ export async function updatePass({ connection, read, run }: Pass): Promise<Updat
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   const values = new Map(livePlan.waved.map(({ manifest }) => [manifest.identity, manifest]));
   const found = named.flatMap((one) => updatesOf(values.get(one.identity) ?? one, livePlan, desired.uncommitted));
+  const { from: indexed } = read;
+  if (indexed === null) throw new TypeError("an update needs the files of its source");
+  const patched = found.filter((one): one is PatchedUpdate => "fields" in one);
+  const inPatches = await updatePatched(patched, { indexed, readerOf, uncommitted: desired.uncommitted }, run);
+  const plain = found.filter((one): one is ManifestUpdate => "changes" in one && "before" in one && !("fields" in one));
   return {
     what: "updates",
     server: session.server,
-    updates: found.filter((one): one is ManifestUpdate => "changes" in one && "before" in one),
-    kept: found.filter((one): one is ImportedResource => "result" in one),
+    updates: [...plain, ...inPatches.manifests],
+    patches: { files: inPatches.files, updates: inPatches.updates },
+    kept: [...found.filter((one): one is ImportedResource => "result" in one), ...inPatches.kept],
   };
 }
 
@@ -54,7 +62,7 @@ function updatesOf(
   manifest: SourceManifest,
   { decisions, observation }: LivePlan,
   uncommitted: Desired["uncommitted"],
-): readonly (ManifestUpdate | ImportedResource)[] {
+): readonly (ManifestUpdate | PatchedUpdate | ImportedResource)[] {
   const { identity, kind: type, file, line } = manifest;
   const kind = requireKind(kindsByType, type);
   const live = observation.live.get(identity);
@@ -62,10 +70,8 @@ function updatesOf(
   if (live.state === "absent") return [{ ...skipped({ identity, kind }, "absent", "it is not live"), file }];
   if (live.state === "unknown")
     return [{ ...skipped({ identity, kind }, "unreadable", live.detail ?? "live cannot be read here"), file }];
-  const { patched } = manifest;
   const acted = (decisions.get(identity)?.differences ?? []).filter(({ cause }) => isActedOn(cause));
   if (acted.length === 0) return [{ identity, kind: type, file, result: "unchanged" }];
-  if (patched !== undefined) return [{ identity, kind: type, file, ...patchedSkip(acted, patched) }];
   const { value: before } = requireRead(manifest);
   const sides = { shape: kind.shape, manifest: before, live: live.row.manifest };
   const take = (fields: typeof acted): JsonObject =>
@@ -84,17 +90,9 @@ function updatesOf(
     changeOf({ ...field, before: field.after, after: field.before }, cause, sides),
   );
   const isUncommitted = uncommitted?.has(file) ?? false;
-  return [...kept, { identity, kind: type, file, line, before, after: take(plain), changes, isUncommitted }];
-}
-
-// What is live would have to be told apart into what the manifest and what the patch says.
-function patchedSkip(
-  acted: readonly { readonly tokens: readonly string[] }[],
-  { place }: PatchedManifest,
-): Pick<ImportedResource, "result" | "why" | "detail"> {
-  const fields = acted.map(({ tokens }) => redactPointer(pointerOf(tokens))).join(", ");
-  const detail = `the patch ${place.file}:${place.line} matches it; change by hand: ${fields}`;
-  return { result: "skipped", why: "not-editable", detail };
+  const update = { identity, kind: type, file, line, before, after: take(plain), changes, isUncommitted };
+  if (manifest.patched === undefined) return [...kept, update];
+  return [...kept, { ...update, manifest, live: live.row.manifest, fields: plain.map(({ tokens }) => tokens) }];
 }
 
 function newSecrets({ shape }: Kind, before: JsonObject, after: JsonObject): readonly Literal[] {

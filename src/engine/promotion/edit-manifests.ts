@@ -5,7 +5,7 @@ import type { NotPromoted } from "../../contract/generated/output.ts";
 import { equal } from "../../contract/json.ts";
 import { requireKind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
-import type { PromotedFile, PromotedManifest } from "../../core/report/events.ts";
+import type { ManifestUpdate, PromotedFile } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { literalSecrets } from "../../manifests/literal-secrets.ts";
 import { type Loaded, loadManifests } from "../../manifests/load-manifests.ts";
@@ -23,10 +23,13 @@ export type PromotedSource = {
   readonly readerOf: (path: string) => string | null;
 };
 
+/** A manifest, what it is to declare, and as which resource the report names it if not by its own identity. */
+export type WantedManifest = ManifestUpdate & { readonly from?: { readonly identity: Identity } };
+
 /** The changed files, what is promoted in them, and what cannot be. */
-export type EditedManifests = {
+export type EditedManifests<One extends WantedManifest> = {
   readonly files: readonly PromotedFile[];
-  readonly promoted: readonly PromotedManifest[];
+  readonly promoted: readonly One[];
   readonly refused: readonly NotPromoted[];
 };
 
@@ -35,12 +38,12 @@ export type EditedManifests = {
  * patches of the target. The changed source is read as a pass would read it, and what does not come out as promoted is left
  * out. No file is written.
  */
-export async function editManifests(
-  wanted: readonly PromotedManifest[],
+export async function editManifests<One extends WantedManifest>(
+  wanted: readonly One[],
   source: PromotedSource,
   run: Stoppable,
   behind: ReadonlySet<Identity> = new Set(),
-): Promise<EditedManifests> {
+): Promise<EditedManifests<One>> {
   if (wanted.length === 0) return { files: [], promoted: [], refused: [] };
   const { changes, refused } = await changesFor(wanted, { ...source, behind }, run);
   const files = changes.map((change) => ({ change, text: changedText(change) }));
@@ -75,17 +78,21 @@ function fileOf(identity: Identity, changes: readonly FileEdit[]): string | null
   return changes.find(({ identities }) => identities.has(identity))?.display ?? null;
 }
 
-function notEditable({ kind, file, changes, from: { identity } }: PromotedManifest, fault: string | null): NotPromoted {
+function notEditable({ kind, file, changes, ...one }: WantedManifest, fault: string | null): NotPromoted {
   const fields = changes.map(({ path }) => path).join(", ");
   const because = fault === null ? "" : `${fault}; `;
-  return { identity, kind, why: "not-editable", detail: `${because}change ${file} by hand: ${fields}` };
+  return { identity: namedAs(one), kind, why: "not-editable", detail: `${because}change ${file} by hand: ${fields}` };
+}
+
+function namedAs({ identity, from }: Pick<WantedManifest, "identity" | "from">): Identity {
+  return from?.identity ?? identity;
 }
 
 type Refused = { readonly identity: Identity; readonly why: NotPromoted };
 type Changes = { readonly changes: readonly FileEdit[]; readonly refused: readonly Refused[] };
 
 async function changesFor(
-  wanted: readonly PromotedManifest[],
+  wanted: readonly WantedManifest[],
   { indexed, readerOf, behind }: PromotedSource & { readonly behind: ReadonlySet<Identity> },
   { stopping: signal }: Stoppable,
 ): Promise<Changes> {
@@ -116,9 +123,9 @@ async function changesFor(
 
 type Readers = { readonly reader: string | null; readonly folder: string | null; readonly folderReader: string | null };
 
-function whyNotPatched(one: PromotedManifest, { reader, folder, folderReader }: Readers): NotPromoted | null {
-  const { kind, file, from } = one;
-  const shared = (detail: string): NotPromoted => ({ identity: from.identity, kind, why: "shared", detail });
+function whyNotPatched(one: WantedManifest, { reader, folder, folderReader }: Readers): NotPromoted | null {
+  const { kind, file } = one;
+  const shared = (detail: string): NotPromoted => ({ identity: namedAs(one), kind, why: "shared", detail });
   if (folder !== null && folderReader !== null)
     return shared(
       `${file} cannot be changed for this target alone: target ${folderReader} reads the patches in ${folder} too`,
@@ -130,7 +137,7 @@ function whyNotPatched(one: PromotedManifest, { reader, folder, folderReader }: 
 
 // Read as a pass would read it: what a later patch overrides, or a check refuses, does not come out as promoted.
 async function renderFaults(
-  edited: readonly PromotedManifest[],
+  edited: readonly WantedManifest[],
   texts: ReadonlyMap<string, string>,
   { indexed: { revision, options } }: PromotedSource,
   { clock, stopping: signal }: Stoppable,

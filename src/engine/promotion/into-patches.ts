@@ -2,7 +2,7 @@ import type { Stop } from "../../clock/clock.ts";
 import { isObject } from "../../contract/json.ts";
 import { requireKind } from "../../core/kind.ts";
 import { patchChanges } from "../../core/patch/document-changes.ts";
-import type { PromotedManifest } from "../../core/report/events.ts";
+import type { ManifestUpdate } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { PatchSet } from "../../manifests/read-patches.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
@@ -25,7 +25,7 @@ const NEW_FILE = "promoted.yaml";
 
 /** Changes the patches of a target so that a manifest comes out as promoted. */
 export async function intoPatches(
-  { identity, kind, before, after }: PromotedManifest,
+  { identity, kind, before, after }: ManifestUpdate,
   { patches, folder, files, revision, isBehind, signal }: PatchesToChange,
 ): Promise<void> {
   const { shape } = requireKind(kindsByType, kind);
