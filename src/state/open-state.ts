@@ -19,6 +19,7 @@ export function databaseStateAt(place: DatabasePlace, options: StateAccessOption
     open: async (how) => (await opened()).open(how),
     target: async () => (await opened()).target(),
     recorded: async () => (await opened()).recorded(),
+    exists: async () => (await opened()).exists(),
     isLocked: async () => (await opened()).isLocked(),
     [Symbol.asyncDispose]: async () => (await access)?.[Symbol.asyncDispose](),
   };

@@ -59,6 +59,8 @@ export type StateAccess = AsyncDisposable & {
   readonly target: () => Promise<TargetStore>;
   /** The resources that it has records of, on any server; it needs no key. */
   readonly recorded: () => Promise<readonly Identity[]>;
+  /** Whether it was ever created; looking creates none. */
+  readonly exists: () => Promise<boolean>;
   /** Whether a process is writing with it. */
   readonly isLocked: () => Promise<boolean>;
 };

@@ -1,3 +1,4 @@
+import type { Json } from "../contract/json.ts";
 import type { GateReceipt } from "../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -72,6 +73,9 @@ export type TargetStore = {
   readonly progress: () => Promise<TargetProgress>;
   /** Changes the progress in one transaction; returns it as it is now. */
   readonly advance: (change: (before: TargetProgress) => TargetProgress) => Promise<TargetProgress>;
+  /** What the patterns of the configuration stood for last; null if nothing is stored. Of the state that belongs to no target. */
+  readonly expansion: () => Promise<Json | null>;
+  readonly keepExpansion: (expansion: Json) => Promise<void>;
   /** The pass that ran at a time in epoch milliseconds; null if there is no record of it. */
   readonly passAt: (at: number) => Promise<PassRecord | null>;
   /** The records of passes, newest first. */

@@ -114,6 +114,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
   test("names what it has records of on any server, and says whether a run has locked it", async () => {
     const { access, keyText } = await create();
     const used = access();
+    expect(await used.exists()).toBe(false);
     expect([await used.recorded(), await used.isLocked()]).toEqual([[], false]);
     const state = await used.open({ keyText });
     for (const server of [SERVER, "http://other"])
@@ -123,6 +124,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
       expect([lock.leftBy, await access().isLocked()]).toEqual([null, true]);
     }
     expect(await access().isLocked()).toBe(false);
+    expect(await access().exists()).toBe(true);
     const names = ["api", SERVER, "http://other"].map((name) => receipt(name).identity);
     expect((await access().recorded()).toSorted()).toEqual(names.toSorted());
   });
@@ -435,6 +437,15 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     });
     await expect(refused).rejects.toThrow("refused");
     expect(await (await open()).progress()).toEqual(advanced);
+  });
+
+  test("has what the patterns of a configuration stood for last", async () => {
+    const open = await targets();
+    expect(await (await open()).expansion()).toBeNull();
+    for (const expansion of [[{ key: "a", items: [] }], []]) {
+      await (await open()).keepExpansion(expansion);
+      expect(await (await open()).expansion()).toEqual(expansion);
+    }
   });
 
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {

@@ -2,10 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
-import { everyKind } from "../support/manifests.ts";
+import { everyKind, team } from "../support/manifests.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const keyText = "11".repeat(32);
 
@@ -47,4 +48,41 @@ test("commands share a state by its address, and keep it out of what they print"
     stdout: expect.stringContaining("nothing to do"),
   });
   expect(await first.runHere(["state", "check"], env)).toMatchObject({ code: 3 });
+});
+
+test("what patterns of targets stood for is in the database, for a machine that has never seen it", async ({
+  skip,
+}) => {
+  const postgres = await startPostgres().catch((error: Error) => error);
+  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
+  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const server = await serve();
+  const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
+  const upstream = await upstreamOf({ "c/a/m.yaml": team("a"), "c/b/m.yaml": team("b"), "c/new/m.yaml": team("new") });
+  const sources = [{ name: "platform", url: upstream.folder }];
+  const machine = () => operatorOf({ sources, targets: [{ name: "{dir}", each: "c/*" }] }, server);
+  const first = await machine();
+  for (const target of ["a", "b"])
+    expect(await first.runHere(["apply", "--target", target, "--yes"], env)).toMatchObject({ code: 0 });
+  await upstream.git("rm", "--quiet", "-r", "c/b", "c/new");
+  await upstream.commit({});
+  expect(await (await machine()).runHere(["apply", "--target", "a", "--yes"], env)).toMatchObject({ code: 0 });
+  const statuses = async () =>
+    JSON.parse((await (await machine()).runHere(["status", "-o", "json"], env)).stdout).targets;
+  // Nothing was ever applied to the third one.
+  const kept = [
+    { target: "a", sync: "Synced" },
+    { target: "b", condition: "Retired" },
+  ];
+  expect(await statuses()).toMatchObject(kept);
+  await upstream.git("rm", "--quiet", "-r", "c");
+  await upstream.commit({ "other.yaml": team("other") });
+  expect(await (await machine()).runHere(["plan"], env)).toMatchObject({ code: 5 });
+  expect(await statuses()).toMatchObject(kept);
+  // The manifests of a folder are checked without the database too.
+  const away = { ...env, HOLDFAST_STATE: "postgres://nobody:x@127.0.0.1:1/none" };
+  const local = await operatorOf({ targets: [{ name: "{dir}", each: "c/*" }] });
+  await local.write("c/a/m.yaml", team("a"));
+  const validated = await local.runHere(["validate"], away);
+  expect(validated).toMatchObject({ code: 0, stderr: expect.stringContaining("cannot be read") });
 });

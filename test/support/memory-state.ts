@@ -61,6 +61,7 @@ export function memoryState(): StateAccess {
     open: async () => state,
     target: async () => target,
     recorded: async () => [...new Set([...servers.values()].flatMap(({ receipts }) => [...receipts.keys()]))],
+    exists: async () => servers.size > 0,
     isLocked: async () => isLocked,
     [Symbol.asyncDispose]: async () => undefined,
   };
@@ -75,6 +76,7 @@ function memoryTargetStore(): TargetStore {
   let memory = NO_MEMORY;
   const gateReceipts = new Map<string, GateReceipt>();
   let progress = NO_PROGRESS;
+  let expansion: Json | null = null;
   let count = 0;
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
@@ -120,6 +122,10 @@ function memoryTargetStore(): TargetStore {
     advance: async (change) => {
       progress = structuredClone(change(structuredClone(progress)));
       return structuredClone(progress);
+    },
+    expansion: async () => structuredClone(expansion),
+    keepExpansion: async (kept) => {
+      expansion = structuredClone(kept);
     },
     passAt: async (at) => {
       const found = passes.findLast(

@@ -33,8 +33,8 @@ export type ExpandOptions = {
   readonly keepsLast: boolean;
   /** Whether a pattern may stand for nothing though it stood for something. */
   readonly allowShrink: boolean;
-  /** Whether there is a state of a target with that name. */
-  readonly hasState: (name: string) => boolean;
+  /** Whether a target with that name has written or had a pass. */
+  readonly hasState: (name: string) => Promise<boolean>;
 };
 
 type Part = {
@@ -96,11 +96,11 @@ function recordedOf(entry: TargetEntry, { recorded }: ExpandOptions): RecordedPa
   return recorded.find((one) => one.key === key) ?? { key, items: [], retired: [] };
 }
 
-function joined(parts: readonly Part[], options: ExpandOptions): Expanded {
+async function joined(parts: readonly Part[], options: ExpandOptions): Promise<Expanded> {
   const entries = parts.flatMap(({ targets }) => targets.map(({ entry }) => entry));
   const names = new Set(entries.map(({ name }) => name.toLowerCase()));
   const patterns = parts.filter(({ entry }) => isPattern(entry));
-  const left = patterns.map((part) => retiredOf(part, names, options));
+  const left = await Promise.all(patterns.map((part) => retiredOf(part, names, options)));
   return {
     entries,
     retired: left.flat().map(({ entry }) => entry),
@@ -113,17 +113,20 @@ function joined(parts: readonly Part[], options: ExpandOptions): Expanded {
   };
 }
 
-function retiredOf(
+async function retiredOf(
   { entry, items }: Part,
   names: ReadonlySet<string>,
   options: ExpandOptions,
-): readonly ExpandedEntry[] {
+): Promise<readonly ExpandedEntry[]> {
   const { items: before, retired } = recordedOf(entry, options);
   const current = new Set(items.map(({ values }) => canonical({ ...values })));
   const gone = [...retired, ...before].filter(({ values }) => !current.has(canonical({ ...values })));
   const { targets } = expandPattern(entry, gone);
   const byName = new Map(targets.map((one) => [one.entry.name.toLowerCase(), one]));
-  return [...byName.values()].filter(({ entry: { name } }) => !names.has(name.toLowerCase()) && options.hasState(name));
+  const unnamed = [...byName.values()].filter(({ entry: { name } }) => !names.has(name.toLowerCase()));
+  const left: ExpandedEntry[] = [];
+  for (const one of unnamed) if (await options.hasState(one.entry.name)) left.push(one);
+  return left;
 }
 
 function refusal(diagnostics: readonly Diagnostic[]): HoldfastError {

@@ -1,9 +1,6 @@
-import { join } from "node:path";
-import { canonical, isObject, type Json, parseJsonOrNull } from "../../contract/json.ts";
-import { readOwnFile } from "../../files/read-own-file.ts";
-import { createFile, replaceFile } from "../../files/write-file.ts";
+import { canonical, isObject, type Json } from "../../contract/json.ts";
 import type { PatternItem } from "../../source/read-pattern.ts";
-import { makeFolder } from "../../store/make-folder.ts";
+import type { TargetStore } from "../../state/target-store.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 
 /** What one pattern stood for when a command that writes read it last. */
@@ -15,32 +12,24 @@ export type RecordedPattern = {
   readonly retired: readonly PatternItem[];
 };
 
-const FILE = "expansion.json";
-const MAX_BYTES = 64 * 1024 * 1024;
-
 /** Tells patterns apart in the record. */
 export function patternKey({ each = null, source = null }: TargetEntry): string {
   return canonical({ each: each ?? null, source });
 }
 
-/** What the patterns of a state folder stood for last; empty if nothing is recorded. */
-export function readExpansion(stateFolder: string): readonly RecordedPattern[] {
-  const bytes = readOwnFile(join(stateFolder, FILE), { limit: MAX_BYTES });
-  const value = bytes === null ? null : parseJsonOrNull(bytes.toString("utf8"));
-  const patterns = isObject(value) && value.version === 1 && Array.isArray(value.patterns) ? value.patterns : [];
-  return patterns.flatMap((each: Json) => {
+/** What the patterns of a configuration stood for last; empty if nothing is recorded. */
+export async function readExpansion(store: TargetStore): Promise<readonly RecordedPattern[]> {
+  const stored = await store.expansion();
+  return (Array.isArray(stored) ? stored : []).flatMap((each: Json) => {
     if (!isObject(each) || typeof each.key !== "string") return [];
     return [{ key: each.key, items: itemsIn(each.items), retired: itemsIn(each.retired) }];
   });
 }
 
-/** Records what the patterns stand for now; the file is written only if that has changed. */
-export async function writeExpansion(stateFolder: string, patterns: readonly RecordedPattern[]): Promise<void> {
-  if (canonical(asJson(readExpansion(stateFolder))) === canonical(asJson(patterns))) return;
-  await makeFolder(stateFolder);
-  // The folder may lie in a checkout.
-  createFile(join(stateFolder, ".gitignore"), "*\n");
-  replaceFile(join(stateFolder, FILE), `${JSON.stringify({ version: 1, patterns }, null, 1)}\n`);
+/** Records what the patterns stand for now; nothing is written unless that has changed. */
+export async function writeExpansion(store: TargetStore, patterns: readonly RecordedPattern[]): Promise<void> {
+  if (canonical(asJson(await readExpansion(store))) !== canonical(asJson(patterns)))
+    await store.keepExpansion(asJson(patterns));
 }
 
 function asJson(patterns: readonly RecordedPattern[]): Json {

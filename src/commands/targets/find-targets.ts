@@ -1,17 +1,13 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Secret } from "../../contract/secret.ts";
-import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { runWarning } from "../../core/run-warning.ts";
 import { globMatcher } from "../../core/selection/glob.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import { hasSources, type OperatorConfig } from "../../source/read-config.ts";
-import { type EachOf, type PatternRead, readPattern } from "../../source/read-pattern.ts";
-import { fileStatus } from "../../source/read-regular-file.ts";
 import { readSourceConfig } from "../../source/read-source-config.ts";
 import type { RemoteWithBackoff } from "../../source/remote/with-backoff.ts";
 import { contentAround, findSource, realRoot, sourceReason } from "../../source/source-root.ts";
@@ -22,16 +18,10 @@ import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
-import {
-  type ChosenSources,
-  chooseSources,
-  chooseTarget,
-  requireOrder,
-  sourceOf,
-  type TargetChoice,
-} from "./choose-targets.ts";
+import { type ChosenSources, chooseSources, chooseTarget, requireOrder, type TargetChoice } from "./choose-targets.ts";
 import { createClaims } from "./claims.ts";
 import { requireKnownOrigins } from "./configured-gates.ts";
+import { expandedOf, patternsOf, type TargetPatterns } from "./configured-patterns.ts";
 import {
   type CommandTarget,
   createTarget,
@@ -39,11 +29,9 @@ import {
   type SharedByTargets,
   type TargetUse,
 } from "./create-target.ts";
-import { isPattern, type TargetEntry } from "./expand-pattern.ts";
-import { type Expanded, expandTargets } from "./expand-targets.ts";
-import { patternKey, readExpansion, writeExpansion } from "./expansion-record.ts";
+import type { TargetEntry } from "./expand-pattern.ts";
+import type { Expanded } from "./expand-targets.ts";
 import { type StageOrders, stageOrders } from "./stage-orders.ts";
-import { remoteOf, type TargetsFollowing } from "./target-remote.ts";
 
 /** The targets of a command. */
 export type FoundTargets = AsyncDisposable & {
@@ -57,16 +45,6 @@ export type FoundTargets = AsyncDisposable & {
   readonly operator: OperatorConfig;
   /** The patterns of targets; null if there are none. */
   readonly patterns: TargetPatterns | null;
-};
-
-/** The patterns of targets while their passes run. */
-export type TargetPatterns = {
-  /** Looks in the sources as they are now. */
-  readonly expandAgain: () => Promise<Expanded>;
-  readonly expanded: Expanded;
-  readonly following: TargetsFollowing;
-  /** Whether a pattern is looked up in a local folder, whose changes no fetch tells. */
-  readonly areLocal: boolean;
 };
 
 /** The error of a command for one target when several targets are configured and none is named. */
@@ -237,84 +215,6 @@ function createTargets(selected: readonly TargetChoice[], shared: SharedByTarget
 
 function addressOf({ server }: TargetChoice): string {
   return (server ?? "").replace(/\/+$/, "");
-}
-
-async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
-  const { shared: reads } = shared.invocation;
-  const expanded = reads?.expanded ?? (await readExpanded(chosen, shared));
-  if (reads !== undefined) reads.expanded = expanded;
-  return expanded;
-}
-
-function patternsOf(expanded: Expanded, chosen: ChosenSources, shared: SharedByTargets): TargetPatterns | null {
-  const patterns = chosen.entries.filter(isPattern);
-  if (patterns.length === 0) return null;
-  const areLocal = patterns.some((entry) => sourceOf(entry, chosen.sources) === null);
-  const lists = new Map<string, ListRead>();
-  const expandAgain = (): Promise<Expanded> =>
-    expandNow(chosen, { ...shared, root: realRoot(shared.named) }, (entry, file, read) => {
-      const { mtimeMs = 0, size = -1, ino = 0 } = fileStatus(join(realRoot(shared.named), file)) ?? {};
-      const stamp = `${mtimeMs} ${size} ${ino}`;
-      const known = lists.get(patternKey(entry));
-      if (known?.stamp === stamp) return known.read;
-      const now = read();
-      lists.set(patternKey(entry), { stamp, read: now });
-      return now;
-    });
-  return { expandAgain, expanded, following: shared.following, areLocal };
-}
-
-type ListRead = { readonly stamp: string; readonly read: Promise<PatternRead> };
-
-async function readExpanded(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
-  const { entries } = chosen;
-  if (!entries.some(isPattern)) return { entries, retired: [], kept: null, record: [] };
-  const expanded = await expandNow(chosen, shared, null);
-  if (!shared.use.reading) await writeExpansion(shared.stateFolder, expanded.record);
-  if (expanded.kept !== null) shared.invocation.terminal.warnings.add(keptWarning(expanded.kept));
-  return expanded;
-}
-
-/** Reads a list of a local folder, unless it is the file that was read before; null where each is read. */
-type ReadChangedList = (entry: TargetEntry, file: string, read: () => Promise<PatternRead>) => Promise<PatternRead>;
-
-async function expandNow(
-  { sources, entries }: ChosenSources,
-  shared: SharedByTargets,
-  readChanged: ReadChangedList | null,
-): Promise<Expanded> {
-  const { root, stateFolder, database, use, invocation } = shared;
-  const { flags, terminal } = invocation;
-  const pace = { clock: terminal.clock, signal: terminal.stopping };
-  const recorded = readExpansion(stateFolder);
-  const read = async (entry: TargetEntry, each: EachOf): Promise<PatternRead> => {
-    const source = sourceOf(entry, sources);
-    if (source === null) {
-      const readFolder = (): Promise<PatternRead> => readPattern(each, { is: "folder", root }, pace);
-      return readChanged === null || typeof each === "string"
-        ? readFolder()
-        : readChanged(entry, each.file, readFolder);
-    }
-    const known = recorded.find(({ key }) => key === patternKey(entry));
-    const remote = remoteOf(source, shared);
-    const latest = remote.latest();
-    // No remote is asked for what the last command that wrote has found, nor where passes fetch.
-    const usesKnown = use.usesRecordedTargets || (readChanged !== null && latest === null);
-    if (usesKnown && known !== undefined) return { items: known.items, diagnostics: [] };
-    const commit = latest ?? (await remote.fetch(pace)).commit;
-    return readPattern(each, { is: "commit", repository: remote.repository, commit }, pace);
-  };
-  return expandTargets(entries, {
-    read,
-    recorded,
-    keepsLast: (use.follows ?? false) || (use.usesRecordedTargets ?? false),
-    allowShrink: flags.allowShrink ?? false,
-    hasState: (name) => database !== null || existsSync(join(stateFolder, "targets", name)),
-  });
-}
-
-function keptWarning({ message, hint }: HoldfastError): Diagnostic {
-  return runWarning("targets-kept", `${message}: the targets stay as they were`, hint);
 }
 
 function choicesOf(

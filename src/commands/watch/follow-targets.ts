@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
-import type { TargetPatterns } from "../targets/find-targets.ts";
+import type { TargetPatterns } from "../targets/configured-patterns.ts";
 
 /** What is done when the patterns of targets stand for others, or cannot be read. */
 type OnTargets = {

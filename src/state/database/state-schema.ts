@@ -59,6 +59,8 @@ export type StateTables = {
   gate_receipt: { identity: string; content: string; gate: string; at: string; receipt: string };
   /** One row: how far commits have come on the target, as JSON. */
   progress: { one: number; progress: string };
+  /** One row, in the state that belongs to no target: what the patterns of the configuration stood for last, as JSON. */
+  expansion: { one: number; expansion: string };
   /** One row: the id in the name under which leases are taken. */
   holder: { one: number; id: string };
 };
@@ -85,6 +87,9 @@ export const sharedMigrations: Migrations = {
   "010-gate-receipts": { up: keepGateReceipts },
   "011-progress": {
     up: (db) => createTable(db, "progress", { columns: { one: "integer", progress: "text" }, key: ["one"] }),
+  },
+  "012-expansion": {
+    up: (db) => createTable(db, "expansion", { columns: { one: "integer", expansion: "text" }, key: ["one"] }),
   },
 };
 

@@ -81,6 +81,20 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
         if (JSON.stringify(after) !== JSON.stringify(before)) await storeProgress(database, after);
         return after;
       }),
+    expansion: async () => {
+      const row = await (await read())?.selectFrom("expansion").select("expansion").executeTakeFirst();
+      return row === undefined ? null : JSON.parse(row.expansion);
+    },
+    keepExpansion: async (kept) => {
+      const expansion = JSON.stringify(kept);
+      await (await writable()).write((database) =>
+        database
+          .insertInto("expansion")
+          .values({ one: 1, expansion })
+          .onConflict((conflict) => conflict.column("one").doUpdateSet({ expansion }))
+          .execute(),
+      );
+    },
     passAt: async (at) => {
       const time = new Date(at).toISOString();
       // Commits that a pass superseded have its times, and come before it.

@@ -5,7 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { parseKey, type SealKey } from "../../seal/seal-key.ts";
 import { publicAddress } from "../../store/postgres/address.ts";
-import { holdDatabaseLock, isDatabaseLockHeld } from "../../store/postgres/database-lock.ts";
+import { hasSchema, holdDatabaseLock, isDatabaseLockHeld } from "../../store/postgres/database-lock.ts";
 import { openPostgresStore } from "../../store/postgres/open.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError, storageErrorText } from "../../store/store-error.ts";
@@ -70,6 +70,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   return {
     target: async () => storedTarget(database),
     recorded: () => recordedNames(database),
+    exists: () => hasSchema(address, schema),
     isLocked: () => isDatabaseLockHeld(address, schema),
     open: async ({ keyText }) => {
       const key = requireKey(shown, keyText);

@@ -7,7 +7,7 @@ import { type StateTables, sharedMigrations } from "../database/state-schema.ts"
 /** The tables as they were at first, with the one that says who writes. */
 const tables: {
   readonly [table in
-    | Exclude<keyof StateTables, "memory" | "gate_receipt" | "progress">
+    | Exclude<keyof StateTables, "memory" | "gate_receipt" | "progress" | "expansion">
     | "last_applied"
     | "writer"]: TableDefinition;
 } = {

@@ -52,6 +52,7 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
       const { recordedNames } = await import("../database/state-database.ts");
       return recordedNames(await opened());
     },
+    exists: async () => existsSync(join(folder, LEDGER_NAME)),
     isLocked: async () => isFolderLocked(folder),
     open: async ({ keyText, reading = false }) => {
       const { onForgotten = () => undefined } = options;

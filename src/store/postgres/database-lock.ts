@@ -48,6 +48,19 @@ export async function isDatabaseLockHeld(address: Secret, name: string): Promise
   }
 }
 
+/** Whether a database has a schema of that name. */
+export async function hasSchema(address: Secret, name: string): Promise<boolean> {
+  const client = await connect(address);
+  try {
+    const { rows } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [name]);
+    return rows.length > 0;
+  } catch (error) {
+    throw databaseError(address, toStoreError(error));
+  } finally {
+    await client.end();
+  }
+}
+
 async function connect(address: Secret): Promise<Client> {
   const client = new Client({
     connectionString: connectionString(address),

@@ -102,7 +102,7 @@ describe("patterns of a configuration", () => {
     recorded,
     keepsLast: true,
     allowShrink: false,
-    hasState: () => true,
+    hasState: async () => true,
     ...more,
   });
   const names = (entries: readonly TargetEntry[]) => entries.map(({ name }) => name);
@@ -112,7 +112,7 @@ describe("patterns of a configuration", () => {
     expect([names(fewer.entries), names(fewer.retired), fewer.kept]).toEqual([["a"], ["b"], null]);
     const again = await expandTargets([entry], options([folder("clusters/a")], { recorded: fewer.record }));
     expect(names(again.retired)).toEqual(["b"]);
-    const without = options([folder("clusters/a")], { recorded: fewer.record, hasState: (name) => name !== "b" });
+    const without = options([folder("clusters/a")], { recorded: fewer.record, hasState: async (name) => name !== "b" });
     expect((await expandTargets([entry], without)).retired).toEqual([]);
     const back = options([folder("clusters/a"), folder("clusters/b")], { recorded: fewer.record });
     expect((await expandTargets([entry], back)).retired).toEqual([]);
