@@ -4,10 +4,9 @@ import type { promote } from "./declarations/promote.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
-import { findPromotion, promotionTargets } from "./promote/find-promotion.ts";
-import { inRepository } from "./promote/promoted-files.ts";
-import { promotionReportOf } from "./promote/promotion-report.ts";
-import { proposalPlace, propose } from "./promote/propose.ts";
+import { promotionTargets } from "./promote/find-promotion.ts";
+import { proposalPlace, proposePromotion } from "./promote/propose.ts";
+import { reportedPromotion } from "./promote/reported-promotion.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -22,12 +21,9 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   // Without a forge or its token nothing is read.
   const place = isProposed ? proposalPlace(targets.to, opened.operator, invocation) : null;
   const emit = passNotices(invocation, view);
-  const found = await findPromotion(targets, ids, { ...terminal, emit, isProposed });
-  if (!("promotion" in found)) return endWithInvalidSource(found, invocation);
-  const files = await inRepository(found.promotion.files, targets.to, terminal);
-  const report = await promotionReportOf(found, files, targets, terminal);
-  const isDone = place === null || files.length === 0;
-  const pullRequest = isDone ? null : await propose({ report, found, files }, targets, place, terminal);
-  await writeResult(terminal, promotionReport({ ...report, pullRequest }, view));
+  const found = await reportedPromotion(targets, { ids, isProposed }, { ...terminal, emit });
+  if ("what" in found) return endWithInvalidSource(found, invocation);
+  const pullRequest = place === null ? null : await proposePromotion(found, targets, place, terminal);
+  await writeResult(terminal, promotionReport({ ...found.report, pullRequest }, view));
   return 0;
 }

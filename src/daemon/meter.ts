@@ -10,6 +10,8 @@ export type CountedResults = {
   readonly refPushes: "published" | "failed";
   /** Commit statuses of a target. */
   readonly commitStatuses: "delivered" | "failed";
+  /** Looks at what may be promoted to a target. */
+  readonly promotions: "created" | "updated" | "unchanged" | "closed" | "withdrawn" | "nothing" | "waiting" | "failed";
   /** Messages to a receiver of notifications; `dropped`: too many waited. */
   readonly notifications: "delivered" | "failed" | "dropped";
 };

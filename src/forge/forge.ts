@@ -100,6 +100,8 @@ export type ForgeProposals = {
     number: number,
     text: { readonly title: string; readonly body: string },
   ) => Promise<ForgeProposal>;
+  /** Closes a pull request without merging it, with this text in place of its own. */
+  readonly closeProposal: (number: number, body: string) => Promise<void>;
 };
 
 /** A host of repositories. Every failure is a `HoldfastError` with the failed request and the next step. */

@@ -201,6 +201,10 @@ function proposalCalls({ owner, send, sendOnce }: GitHubClient): ForgeProposals 
       const route = `PATCH ${here}/pulls/{pull_number}`;
       return proposalOf(await send(what, route, { pull_number: number, title, body }), what);
     },
+    closeProposal: async (number, body) => {
+      const route = `PATCH ${here}/pulls/{pull_number}`;
+      await send(`closing pull request ${number}`, route, { pull_number: number, state: "closed", body });
+    },
   };
 }
 

@@ -116,6 +116,11 @@ export function createGitLab(place: ForgePlace): Forge {
       const answer = await send(what, place, "PUT", `${project}/merge_requests/${number}`, { title, description });
       return proposalOf(requireSuccess(what, answer).body, what);
     },
+    closeProposal: async (number, description) => {
+      const what = `closing merge request ${number}`;
+      const closed = { state_event: "close", description };
+      requireSuccess(what, await send(what, place, "PUT", `${project}/merge_requests/${number}`, closed));
+    },
     setStatus: async (status) => {
       const what = `writing the status of ${status.commit}`;
       const answer = await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status));

@@ -44,6 +44,25 @@ export async function postStickyProposal(forge: Forge, proposal: StickyProposal)
   return { what: "created", number, url };
 }
 
+/**
+ * Closes the open pull request of a change that is no longer proposed; null if there is none. The same change may be
+ * proposed anew later.
+ */
+export async function withdrawStickyProposal(
+  forge: Forge,
+  { name, branch, base }: Pick<StickyProposal, "name" | "base"> & Pick<BranchCommit, "branch">,
+  why: string,
+): Promise<Pick<ForgeProposal, "number" | "url"> | null> {
+  const [newest] = await forge.proposals({ branch, base });
+  if (newest?.state !== "open" || newest.author !== (await forge.account())) return null;
+  if (readCommentMarker(newest.body)?.name !== name) return null;
+  await forge.closeProposal(newest.number, `${commentMarker({ name, revision: WITHDRAWN })}\n${why}\n`);
+  return { number: newest.number, url: newest.url };
+}
+
+/** The digest of no content. */
+const WITHDRAWN = "0".repeat(64);
+
 // Other commits of the base do not change it.
 function contentDigest({ base, commit: { files } }: StickyProposal): string {
   const content = files.map(({ path, text }) => [path, text]).toSorted();

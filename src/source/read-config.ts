@@ -45,6 +45,7 @@ export type OperatorConfig = Given<
   | "notifications"
   | "sources"
   | "servers"
+  | "promotions"
   | "targets"
   | "modelVersionWrite"
   | "writers"

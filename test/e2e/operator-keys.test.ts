@@ -1,6 +1,12 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commitAll } from "../support/git.ts";
-import { team } from "../support/manifests.ts";
+import { stringify } from "yaml";
+import { temporaryFolder } from "../support/folder.ts";
+import { startJudge } from "../support/gate-judge.ts";
+import { commitAll, git } from "../support/git.ts";
+import { planOf } from "../support/json-output.ts";
+import { foundations, prompt, team } from "../support/manifests.ts";
 import { onTerminal } from "../support/pty.ts";
 import { startRecordingServer } from "../support/recording-server.ts";
 import { serve } from "../support/server.ts";
@@ -13,6 +19,9 @@ const configurations = {
   rename: "targets: [{ name: prod, rename: { clusters: { a: b } } }]\n",
   patches: "targets: [{ name: prod, patches: patches/prod }]\n",
   windows: 'targets: [{ name: prod, windows: [{ deny: "@daily", duration: 1h, timeZone: UTC }] }]\n',
+  promote: "targets: [{ name: prod, promote: [/replicas] }]\n",
+  gate: 'targets: [{ name: prod, gate: { job: "job/c1:ws1/check" } }]\n',
+  promotions: "promotions: [{ from: staging, to: prod }]\n",
   servers: "servers: [{ name: prod, url: http://127.0.0.1:9 }]\n",
 };
 
@@ -30,7 +39,9 @@ describe.each(Object.entries(configurations))("the operator key %s in the source
     expect(refused.stderr).toContain(`holdfast.yaml sets ${key}, which only the operator may`);
     const asked = await runThrough(onTerminal(200, "y\\n"), ["plan"]);
     expect(asked.code).toBe(3);
-    expect(asked.stdout).toContain(`holdfast.yaml sets ${key}, and sources, servers and targets count only outside`);
+    expect(asked.stdout).toContain(
+      `holdfast.yaml sets ${key}, and sources, servers, targets and promotions count only outside`,
+    );
     expect(server.requests).toEqual([]);
   });
 
@@ -48,4 +59,29 @@ describe.each(Object.entries(configurations))("the operator key %s in the source
     await commitAll(source.folder, "Begin");
     expect(await source.runHere(["plan", "--base", "HEAD"])).toMatchObject({ code: 3, stdout: "" });
   });
+});
+
+test("a branch that sets operator keys neither loosens a gate nor adds a promotion in a plan with --base", async () => {
+  const server = await serve();
+  const judge = await startJudge();
+  judge.says(false, "3 of 12 cases");
+  const source = await sourceOf({ ...foundations, "a.yaml": team("ml") }, server);
+  await commitAll(source.folder, "Begin");
+  const config = join(await temporaryFolder(), "operator.yaml");
+  const target = { name: "prod", server: server.url, gate: judge.gate };
+  await writeFile(config, stringify({ targets: [target] }));
+  await git(source.folder, "checkout", "--quiet", "-b", "change");
+  await source.write("prompt.yaml", prompt("greeting", "Be kind."));
+  const plan = async (keys: string) => {
+    await source.write("holdfast.yaml", keys);
+    await commitAll(source.folder, "Loosen");
+    return source.runHere(["plan", "--base", "main", "--config", config, "-o", "json"]);
+  };
+  for (const key of ["targets: [{ name: prod }]", "promotions: [{ from: prod, to: staging }]"]) {
+    const refused = await plan(`${key}\n`);
+    expect(refused.code).toBe(3);
+    expect(refused.stdout).toContain(`holdfast.yaml sets ${keyOf(key)}`);
+  }
+  const step = planOf(await plan("guards: {}\n")).steps.find(({ kind }) => kind === "chat_prompt");
+  expect(step).toMatchObject({ action: "block", reason: "gate" });
 });

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { PromotionReport } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { eventually } from "../support/eventually.ts";
 import { type FakeForge, forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startJudge } from "../support/gate-judge.ts";
@@ -34,11 +35,13 @@ type World = {
   readonly staging: Server;
   readonly prod: Server;
   readonly run: Source["runHere"];
+  readonly config: string;
   /** Writes the configuration with other keys of the targets. */
   readonly targets: (keys: TargetKeys) => Promise<void>;
 };
 
-type TargetKeys = { readonly staging: string; readonly prod: string };
+/** The keys of the targets, and those of the whole configuration. */
+type TargetKeys = { readonly staging: string; readonly prod: string; readonly more?: string };
 
 /** Two control planes that follow folders of one repository, and a configuration with a target for each. */
 async function world(
@@ -65,14 +68,14 @@ async function world(
   const targets: World["targets"] = (keys) =>
     writeFile(
       config,
-      `targets:
+      `${keys.more ?? ""}targets:
   - { name: staging, server: "${staging.url}", tokenFile: ${join(outside, "staging-token")}, ${keys.staging} }
   - { name: prod, server: "${prod.url}", tokenFile: ${join(outside, "prod-token")}, ${keys.prod} }
 `,
     );
   await targets({ staging: "paths: [staging]", prod: "paths: [prod]", ...keys });
   const run: Source["runHere"] = (args, env) => source.runHere([...args, "--config", config], env);
-  return { source, staging, prod, run, targets };
+  return { source, staging, prod, run, targets, config };
 }
 
 const both = (name: string, staging: string, prod: string) => ({
@@ -377,6 +380,55 @@ test("a target names the fields that are promoted to it", async () => {
   const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run"]);
   expect(stdout).toContain("-replicas: 4 # of this environment\n+replicas: 2 # of this environment\n");
   expect(stdout).not.toContain("+  image_uri");
+});
+
+describe.each([
+  { name: "GitHub", start: startGitHub, env: github },
+  { name: "GitLab", start: startGitLab, env: gitlab },
+])("a daemon with promotions, and $name", ({ start, env }) => {
+  test("proposes what becomes healthy, and updates and closes its pull request, whatever the forge does", async () => {
+    const more = "promotions: [{ from: staging, to: prod, ids: ['service/**'], every: 1s }]\n";
+    const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)), undefined, { more });
+    const { source } = it;
+    await commitAll(source.folder, "Start");
+    const fake = await start(onTestFinished);
+    fake.fail(/\/user|graphql|POST/, { status: 403 }, { status: 403 }, { status: 403 });
+    const daemon = source.start(["watch", "--config", it.config, "--interval", "1"], env(fake));
+    await daemon.shows("stderr", /the promotion of staging to prod failed: /);
+    await eventually("a pull request", () => fake.proposals[0]);
+    await daemon.shows("stderr", /promotion of staging to prod: pull request 21 created: https:/);
+    expect(fake.branches.get("holdfast/promote-staging-to-prod")?.files).toEqual({ "prod/api.yaml": api("1.4.0", 4) });
+
+    await source.write("staging/api.yaml", api("1.5.0", 1));
+    await commitAll(source.folder, "Release 1.5.0");
+    await eventually("an update", () => fake.proposals[0]?.body.includes("api:1.5.0"));
+    await source.write("prod/api.yaml", api("1.5.0", 4));
+    await commitAll(source.folder, "Promote by hand");
+    await eventually("its end", () => fake.proposals[0]?.state === "closed");
+    expect(fake.proposals[0]?.body).toContain("nothing to promote from `staging` to `prod` now");
+
+    // What was withdrawn is proposed again when it is due again.
+    await source.write("prod/api.yaml", api("1.3.0", 4));
+    await commitAll(source.folder, "Roll back");
+    await eventually("another one", () => fake.proposals[1]?.body.includes("api:1.5.0"));
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+    expect(fake.proposals).toHaveLength(2);
+  });
+});
+
+test("promotions between targets that do not exist, to the same one, or twice, are refused", async () => {
+  const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
+  const planned = async (promotions: string): Promise<string> => {
+    await it.targets({ staging: "paths: [staging]", prod: "paths: [prod]", more: `promotions: ${promotions}\n` });
+    const ended = await it.run(["plan", "--target", "prod"]);
+    expect(ended.code).toBe(3);
+    return ended.stderr;
+  };
+  expect(await planned("[{ from: stagin, to: prod }]")).toContain("`promotions` names no target stagin");
+  expect(await planned("[{ from: prod, to: prod }]")).toContain("the promotion of prod to prod is to the same target");
+  const pair = "{ from: staging, to: prod }";
+  expect(await planned(`[${pair}, ${pair}]`)).toContain("there are two promotions called staging to prod");
 });
 
 test("what the gate of the target does not let pass is listed and left out, until it does", async () => {

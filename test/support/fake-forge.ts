@@ -354,7 +354,8 @@ function githubProposal(forge: FakeForge, { method, url, body }: Call, path: str
   if (number !== undefined && method === "PATCH") {
     const found = proposals.find((one) => String(one.number) === number);
     if (found === undefined) return NOT_FOUND;
-    Object.assign(found, { title: String(body.title), body: String(body.body) });
+    const { title = found.title, body: text = found.body, state = found.state } = body;
+    Object.assign(found, { title, body: text, state });
     return { status: 200, json: shown(found) };
   }
   const commit = /^\/git\/commits\/(\w+)$/.exec(path)?.[1];
@@ -426,7 +427,8 @@ function gitlabProposal(forge: FakeForge, { method, url, body }: Call, path: str
   }
   const found = proposals.find(({ number }) => path === `/merge_requests/${number}`);
   if (found === undefined || method !== "PUT") return null;
-  Object.assign(found, { title: String(body.title), body: String(body.description) });
+  const { title = found.title, description = found.body, state_event: event } = body;
+  Object.assign(found, { title, body: description, state: event === "close" ? "closed" : found.state });
   return { status: 200, json: shown(found) };
 }
 

@@ -48,9 +48,9 @@ async function honouredKeys(config: ConfigFile, context: PromptContext, terminal
   const { isInSource, operator, operatorKeys, file } = config;
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
   if (!isInteractive(terminal)) throw refusal(config, context, "which only the operator may");
-  // Sources and targets name credential files and the servers that the credentials are sent to.
-  if (operator.sources || operator.servers || operator.targets)
-    throw refusal(config, context, "and sources, servers and targets count only outside of the source");
+  // Sources and targets name credential files and the servers that the credentials are sent to, and promotions write to them.
+  if (operator.sources || operator.servers || operator.targets || operator.promotions)
+    throw refusal(config, context, "and sources, servers, targets and promotions count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };

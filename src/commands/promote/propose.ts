@@ -1,14 +1,17 @@
 import type { PromotionReport } from "../../contract/generated/output.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { PromotedFile, PromotionEvent } from "../../core/report/events.ts";
-import { postStickyProposal } from "../../forge/sticky-proposal.ts";
+import type { PromotionEvent } from "../../core/report/events.ts";
+import type { Forge } from "../../forge/forge.ts";
+import { postStickyProposal, withdrawStickyProposal } from "../../forge/sticky-proposal.ts";
+import { codeSpan } from "../../render/markdown/code-markup.ts";
 import { promotionMarkdown, promotionTitle } from "../../render/markdown/promotion.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import { chooseRepository, forgeRepository, openForge } from "../configuration/choose-forge.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
-import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
+import type { PromotionTargets } from "./find-promotion.ts";
+import type { ReportedPromotion } from "./reported-promotion.ts";
 
 /** Where the pull request of a promotion is opened. */
 export type ProposalPlace = ReturnType<typeof chooseRepository>;
@@ -24,9 +27,9 @@ export function proposalPlace(
 }
 
 /** Opens the pull request of a promotion, or updates the open one. */
-export async function propose(
-  { report, found: { promotion }, files }: Proposed,
-  { from, to }: PromotionTargets,
+export async function proposePromotion(
+  { report, promotion, files }: ReportedPromotion,
+  targets: PromotionTargets,
   place: ProposalPlace,
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<PromotionReport["pullRequest"]> {
@@ -34,12 +37,10 @@ export async function propose(
   if (plans === null) return null;
   const parent = requireCommit(promotion);
   const forge = await openForge(place, terminal);
-  const branch = `holdfast/promote-${from.name}-to-${to.name}`;
-  const ofFolder = to.remote === null ? promotion.branch : (to.remote.ref?.replace(/^refs\/heads\//, "") ?? null);
-  const base = ofFolder ?? (await forge.defaultBranch());
   const title = promotionTitle(report);
+  const { name, branch, base } = await stickyNames(targets, promotion, forge);
   const { what, number, url } = await postStickyProposal(forge, {
-    name: `promote ${from.name} ${to.name}`,
+    name,
     title,
     body: promotionMarkdown({ ...report, plans }),
     base,
@@ -53,11 +54,28 @@ export async function propose(
   return { result: what, number, url, branch };
 }
 
-type Proposed = {
-  readonly report: PromotionReport;
-  readonly found: FoundPromotion;
-  readonly files: readonly PromotedFile[];
-};
+/** Closes the open pull request of a promotion; null if there is none. */
+export async function withdrawPromotion(
+  targets: PromotionTargets,
+  { promotion }: ReportedPromotion,
+  place: ProposalPlace,
+  terminal: Pick<Terminal, "clock" | "stopping">,
+): Promise<{ readonly number: number; readonly url: string | null } | null> {
+  const forge = await openForge(place, terminal);
+  const names = await stickyNames(targets, promotion, forge);
+  const { from, to } = targets;
+  const why = `There is nothing to promote from ${codeSpan(from.name)} to ${codeSpan(to.name)} now, so this was closed.`;
+  return withdrawStickyProposal(forge, names, why);
+}
+
+async function stickyNames({ from, to }: PromotionTargets, { branch }: PromotionEvent, forge: Forge) {
+  const ofFolder = to.remote === null ? branch : (to.remote.ref?.replace(/^refs\/heads\//, "") ?? null);
+  return {
+    name: `promote ${from.name} ${to.name}`,
+    branch: `holdfast/promote-${from.name}-to-${to.name}`,
+    base: ofFolder ?? (await forge.defaultBranch()),
+  };
+}
 
 // The branch begins at the commit that was read.
 function requireCommit({ revision }: PromotionEvent): string {

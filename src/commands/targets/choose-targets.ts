@@ -241,6 +241,24 @@ export function requireOrder(choices: readonly TargetChoice[], { entries }: Chos
   if (fault !== null) throw refused(fault.why, fault.hint);
 }
 
+/** Refuses promotions between targets that do not exist; those of a pattern may come later. */
+export function requirePromotions(
+  { promotions }: OperatorConfig,
+  choices: readonly TargetChoice[],
+  { entries }: ChosenSources,
+): void {
+  const names = new Set(choices.map(({ name }) => name));
+  const pairs = (promotions ?? []).map(({ from, to }) => ({ name: `${from} to ${to}`, from, to }));
+  requireDistinct("promotion", pairs);
+  for (const { name, from, to } of pairs) {
+    if (from === to)
+      throw refused(`the promotion of ${name} is to the same target`, "name two targets in `promotions`");
+    const unknown = entries.some(({ each }) => each) ? undefined : [from, to].find((one) => !names.has(one));
+    if (unknown !== undefined)
+      throw refused(`\`promotions\` names no target ${unknown}`, `there are: ${[...names].join(", ")}`);
+  }
+}
+
 // The fetch credentials of the source are never used here, because they need no write access.
 function publishOptions(
   { name, publishUrl, publishCredentials }: TargetEntry,

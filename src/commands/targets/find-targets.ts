@@ -18,7 +18,14 @@ import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
-import { type ChosenSources, chooseSources, chooseTarget, requireOrder, type TargetChoice } from "./choose-targets.ts";
+import {
+  type ChosenSources,
+  chooseSources,
+  chooseTarget,
+  requireOrder,
+  requirePromotions,
+  type TargetChoice,
+} from "./choose-targets.ts";
 import { createClaims } from "./claims.ts";
 import { requireKnownOrigins } from "./configured-gates.ts";
 import { expandedOf, patternsOf, type TargetPatterns } from "./configured-patterns.ts";
@@ -152,6 +159,7 @@ export async function findTargets(invocation: Invocation, given: TargetUse): Pro
   const reading = { ...shared, invocation: withoutSelection(invocation), use: readingUse(use) };
   const active = choices.filter(({ isRetired }) => !isRetired);
   requireOrder(active, chosen);
+  requirePromotions(operator, choices, chosen);
   const orders = stageOrders(active, (choice) => createTarget(choice, { ...reading, choices }), terminal);
   const targets = createTargets(selected, { ...shared, orders, choices });
   const patterns = patternsOf(expanded, chosen, shared);

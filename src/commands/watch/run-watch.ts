@@ -19,6 +19,7 @@ import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
 import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
 import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
+import { createPromotions, type Promotions } from "./follow-promotions.ts";
 import { followTargets } from "./follow-targets.ts";
 import type { WatchServer } from "./http-server.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
@@ -29,6 +30,7 @@ export type OpenWatch = AsyncDisposable & {
   readonly opened: FoundTargets;
   readonly operatorFile: OperatorFile;
   readonly daemon: Daemon;
+  readonly promotions: Promotions;
   /** The targets that are watched. */
   readonly watching: readonly CommandTarget[];
   /** The configuration file and the files that the configuration names. */
@@ -98,13 +100,17 @@ export async function openWatch(
       return [target.name, { statuses, publishing, reporting }];
     }),
   );
+  const promotions = createPromotions(operator, { invocation, operatorFile: operatorFile.config, shared, meter });
   const daemon = resources.use(
     createDaemon(
       {
         targets: active.map((target) => daemonTarget(target, invocation)),
         state: { folder: opened.stateFolder },
         queue: createPassQueue(terminal),
-        observers: { of: (name) => observersOf(name, followers.get(name), context), onWarning: terminal.warnings.add },
+        observers: {
+          of: (name) => [...observersOf(name, followers.get(name), context), ...promotions.observe(name)],
+          onWarning: terminal.warnings.add,
+        },
       },
       terminal,
     ),
@@ -117,6 +123,7 @@ export async function openWatch(
     opened,
     operatorFile,
     daemon,
+    promotions,
     watching: active,
     files: configuredFiles(active, operator, operatorFile, invocation),
     kept: { memories: memoriesFor(active, earlier), shared },
@@ -147,7 +154,7 @@ type WatchEnd =
 export async function runWatch(watch: OpenWatch, context: WatchContext, isReloaded: boolean): Promise<WatchEnd> {
   const { invocation, http, notifier } = context;
   const { terminal } = invocation;
-  const { opened, daemon, watching } = watch;
+  const { opened, daemon, promotions, watching } = watch;
   http.show(daemon.targets, watching, opened.operator);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
@@ -172,6 +179,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext, isReload
     { onChange: () => replaceBy(() => openOtherTargets(watch, context)), onKept: tellKept(context) },
     { clock: terminal.clock, signal },
   );
+  const promoting = promotions.run({ clock: terminal.clock, signal });
   // Until a configuration has worked, a target that fails for good ends the process.
   const onTargetFailed = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
@@ -185,6 +193,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext, isReload
   ended.abort();
   await watchingFiles;
   await followingTargets;
+  await promoting;
   return endOf(end, next, terminal);
 }
 

@@ -238,6 +238,27 @@ apiUrl?: (string | null)
 } | null)
 }[] | null)
 /**
+ * What `holdfast watch` proposes by itself, as `holdfast promote` does: at most one open pull request for each entry
+ */
+promotions?: ({
+/**
+ * Name of the target that is promoted from
+ */
+from: string
+/**
+ * Name of the target that is promoted to
+ */
+to: string
+/**
+ * Globs over identities of the target that is promoted from; everything without this key
+ */
+ids?: (string[] | null)
+/**
+ * The least time between two looks, each after a pass of one of both targets; 5m without this key
+ */
+every?: (string | null)
+}[] | null)
+/**
  * Control planes that targets name, with their credentials and limits
  */
 servers?: ({

@@ -47,6 +47,12 @@ const families: { readonly [what in keyof CountedResults]: Family<CountedResults
     label: "target",
     results: ["delivered", "failed"],
   },
+  promotions: {
+    name: "holdfast_promotions_total",
+    help: "Looks at what may be promoted to a target, by result.",
+    label: "target",
+    results: ["created", "updated", "unchanged", "closed", "withdrawn", "nothing", "waiting", "failed"],
+  },
   notifications: {
     name: "holdfast_notifications_total",
     help: "Messages to a receiver of notifications, by result.",

@@ -1,0 +1,137 @@
+import type { Clock } from "../../clock/clock.ts";
+import { errorMessage } from "../../contract/error-message.ts";
+import type { PromotionReport } from "../../contract/generated/output.ts";
+import type { Meter } from "../../daemon/meter.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
+import { printable } from "../../render/escape.ts";
+import { durationMs } from "../../schema/duration.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
+import type { Invocation } from "../command.ts";
+import { tell, tellFailure } from "../output/log-stream.ts";
+import { promotionTargets } from "../promote/find-promotion.ts";
+import { proposalPlace, proposePromotion, withdrawPromotion } from "../promote/propose.ts";
+import { reportedPromotion } from "../promote/reported-promotion.ts";
+import { findTargets } from "../targets/find-targets.ts";
+import type { SharedReads } from "../targets/shared-reads.ts";
+
+type Entry = NonNullable<OperatorConfig["promotions"]>[number];
+
+/** What promotions of a daemon are made with. */
+type Promoting = {
+  readonly invocation: Invocation;
+  /** The operator's configuration that is in use. */
+  readonly operatorFile: Parameters<typeof findTargets>[1]["operatorFile"];
+  readonly shared: SharedReads;
+  readonly meter: Meter | undefined;
+};
+
+/** The promotions that a daemon proposes by itself. */
+export type Promotions = {
+  /** The observers of a target's passes, after which its promotions are looked at. */
+  readonly observe: (target: string) => readonly PassObserver[];
+  /** Proposes until the signal is aborted; passes do not wait for it, and it never fails. */
+  readonly run: (run: { readonly clock: Clock; readonly signal: AbortSignal }) => Promise<void>;
+};
+
+const DEFAULT_EVERY = "5m";
+
+/** Creates the promotions of a configuration; nothing is looked at before a pass has ended. */
+export function createPromotions({ promotions }: OperatorConfig, promoting: Promoting): Promotions {
+  const all = (promotions ?? []).map((entry) => ({ entry, look: looker(entry, promoting), due: createDue() }));
+  return {
+    observe: (target) =>
+      all
+        .filter(({ entry: { from, to } }) => from === target || to === target)
+        .map(({ due }) => ({
+          emit: () => {},
+          failure: () => {},
+          end: ({ seen }) => {
+            if (seen.read !== null) due.set();
+          },
+        })),
+    run: async ({ clock, signal }) => {
+      await Promise.all(
+        all.map(async ({ entry, look, due }) => {
+          signal.addEventListener("abort", due.set, { once: true });
+          while (!signal.aborted) {
+            await due.next();
+            if (!signal.aborted) await look(signal);
+            await clock.sleep(durationMs(entry.every ?? DEFAULT_EVERY), { signal, ref: false }).catch(() => {});
+          }
+        }),
+      );
+    },
+  };
+}
+
+// What becomes due during a look is looked at after it.
+function createDue(): { readonly set: () => void; readonly next: () => Promise<void> } {
+  let due = Promise.withResolvers<void>();
+  return {
+    set: () => due.resolve(),
+    next: async () => {
+      await due.promise;
+      due = Promise.withResolvers();
+    },
+  };
+}
+
+function looker(entry: Entry, promoting: Promoting): (signal: AbortSignal) => Promise<void> {
+  const { from, to } = entry;
+  const { stderr } = promoting.invocation.terminal;
+  let told: string | null = null;
+  return async (signal) => {
+    try {
+      const result = await promoteOnce(entry, promoting, signal);
+      promoting.meter?.count("promotions", to, result.is);
+      told = null;
+      if (!("number" in result)) return;
+      const { is, number, url } = result;
+      const message = `promotion of ${from} to ${to}: pull request ${number} ${is}${url === null ? "" : `: ${url}`}`;
+      tell(stderr, { event: `promotion-${is}`, message, from, to, number, url }, () => `${printable(message)}\n`);
+    } catch (error) {
+      if (signal.aborted) return;
+      promoting.meter?.count("promotions", to, "failed");
+      const message = `the promotion of ${from} to ${to} failed: ${printable(errorMessage(error))}`;
+      // A forge that is away for hours is told of once.
+      if (message !== told)
+        tellFailure(stderr, "promotion-failed", { message, hint: "it is tried again after a pass" });
+      told = message;
+    }
+  };
+}
+
+type Looked =
+  | { readonly is: "nothing" | "waiting" | "unchanged" | "closed" }
+  | { readonly is: "created" | "updated" | "withdrawn"; readonly number: number; readonly url: string | null };
+
+async function promoteOnce(
+  { from, to, ids }: Entry,
+  { invocation, operatorFile, shared, meter }: Promoting,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const { target: _, ...flags } = invocation.flags;
+  const terminal = { ...invocation.terminal, stopping: signal };
+  const reading = { ...invocation, terminal, flags, args: [], shared: { remotes: shared.remotes } };
+  const use = { reading: true, unattended: true, usesRecordedTargets: true, operatorFile, meter } as const;
+  await using opened = await findTargets(reading, use);
+  const targets = promotionTargets(opened, [from, to]);
+  const place = proposalPlace(targets.to, opened.operator, invocation);
+  const found = await reportedPromotion(targets, { ids: ids ?? [], isProposed: true }, { ...terminal, emit: () => {} });
+  if ("what" in found) throw new TypeError("a source is refused: holdfast validate says why");
+  const { report } = found;
+  if (isUnsettled(report)) return { is: "waiting" };
+  if (report.promoted.length === 0) {
+    const withdrawn = await withdrawPromotion(targets, found, place, terminal);
+    return withdrawn === null ? { is: "nothing" } : { is: "withdrawn", ...withdrawn };
+  }
+  const proposed = await proposePromotion(found, targets, place, terminal);
+  return proposed === null ? { is: "nothing" } : { ...proposed, is: proposed.result };
+}
+
+// What is about to be known in a moment neither opens nor changes a pull request.
+function isUnsettled({ refused }: PromotionReport): boolean {
+  return refused.some(({ why, gates = [] }) => {
+    return why === "rolling-out" || why === "unreadable" || gates.some(({ verdict }) => verdict === "unanswered");
+  });
+}
