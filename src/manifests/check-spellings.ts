@@ -24,15 +24,20 @@ export function checkSpellings(
   const shape = shapes[type];
   if (schema === undefined || shape === undefined) return [];
   const redacted = redactManifest(shape, value);
-  const faults = respellings.flatMap(({ pointer, written }) => {
+  const errors: SchemaDiagnostic[] = [];
+  const warnings: SchemaDiagnostic[] = [];
+  for (const { pointer, written } of respellings) {
     const tokens = pointerTokens(pointer);
     const severity = severityOf(schema, value, tokens);
     const read = writtenValueAt(value, tokens);
-    if (severity === null || read === undefined) return [];
+    if (severity === null || read === undefined) continue;
+    const found = severity === error ? errors : warnings;
+    if (found.length === MAX_SCHEMA_DIAGNOSTICS) continue;
     const isShown = writtenValueAt(redacted, tokens) === read;
-    return [severity(pointer, "not-as-written", ...wordingOf(written, read, isShown))];
-  });
-  const { error: errors = [], warning: warnings = [] } = Object.groupBy(faults, ({ severity }) => severity);
+    found.push(severity(pointer, "not-as-written", ...wordingOf(written, read, isShown)));
+    // No more than these are reported, the errors first.
+    if (errors.length === MAX_SCHEMA_DIAGNOSTICS) break;
+  }
   return [...errors, ...warnings].slice(0, MAX_SCHEMA_DIAGNOSTICS);
 }
 

@@ -3,14 +3,14 @@ import { diagnosticsText } from "../../../src/render/diagnostics.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { excerptReader } from "../../../src/source/excerpt-reader.ts";
 import { endingOf, hostileTexts } from "../../support/hostile-texts.ts";
-import { processorMs } from "../../support/processor-time.ts";
+import { processorMs, processorSlowness } from "../../support/processor-time.ts";
 import { folderOf, loadRevision, read } from "../source/source.ts";
 
 const KiB = 1024;
 
 /** Milliseconds of computing that an input may hold up everybody else, and that all of its reading may take. */
-const MAX_HELD = 100;
-const MAX_TAKEN = 3000;
+const MAX_HELD = 100 * processorSlowness();
+const MAX_TAKEN = 3000 * processorSlowness();
 
 type Costs = { readonly held: number; readonly taken: number; readonly said: ReadonlySet<string | null> };
 
