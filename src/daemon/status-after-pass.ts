@@ -88,6 +88,7 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
   const wantedRevision = times.wanted === null && read === null ? before.wantedRevision : wanted;
   const appliedRevision = (left?.length === 0 ? carriedOut : null) ?? before.appliedRevision;
   const outcome = { result, reason: reasons[0]?.reason ?? null, message: reasonsText(reasons) };
+  const { registryOnly } = applied ?? planned ?? {};
   const counts = applied?.report.summary ?? planned?.plan.summary ?? before.counts;
   const lastPass: PassRecord = {
     startedAt: isoTime(times.startedAt),
@@ -108,6 +109,7 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
     appliedRevision,
     counts,
     unknown: applied === null ? before.unknown : unknownIn(applied),
+    ...(registryOnly === undefined ? {} : { registryOnly }),
     oldestUnapplied: unappliedOf(before, wantedRevision, appliedRevision, lastPass.startedAt),
     lastPass,
     nextPassAt: times.nextAt === null ? null : isoTime(times.nextAt),

@@ -1,11 +1,13 @@
 import { knownInSync, type RowsRead, resourcesToRead } from "../cache/known-in-sync.ts";
 import type { LiveFacts } from "../cache/live-facts.ts";
+import type { RegistryOnly } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { RuleFinder } from "../core/ignore/ignore-rules.ts";
 import { type Kind, parentOf } from "../core/kind.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { knownIn } from "../core/plan/orphans.ts";
+import { registryOnlyOf } from "../core/plan/registry-only.ts";
 import { sightOf } from "../core/sight.ts";
 import { kindOf, kindsByType } from "../kinds/index.ts";
 import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
@@ -72,6 +74,8 @@ export type Observed = {
   /** The kinds whose live state was requested. */
   readonly requested: readonly Kind[];
   readonly orphans: OrphanSearch;
+  /** The versions of prompts and models that the control plane holds and git does not; null where only a part is looked at. */
+  readonly registryOnly: readonly RegistryOnly[] | null;
   /** The subject and permissions of the token; null where the control plane does not report them. */
   readonly access: Access | null;
   /** What the next pass need not read again; null without the facts of earlier ones. */
@@ -95,8 +99,13 @@ export async function observe(
   const desired = await withValues(declared, isNeeded, pace);
   const known = facts && toRead && knownInSync(facts, toRead, { ...basis, manifests: desired.manifests });
   const compared = { base: desired.base, applied: appliedIn(desired, records.heads), recorded: records.heads, removed };
-  const mayBe = shown === "none" ? [] : knownIn(compared);
-  const queries = liveQueries(desired, withWaves(desired), { ...scope, recorded: records.heads, mayBeOrphans: mayBe });
+  const mayBe: ReadonlySet<Identity> = shown === "none" ? new Set() : knownIn(compared);
+  const queries = liveQueries(desired, withWaves(desired), {
+    ...scope,
+    recorded: records.heads,
+    mayBeOrphans: mayBe,
+    isKnown: (identity) => desired.declared.has(identity) || mayBe.has(identity),
+  });
   const reading = {
     reader: server.reader,
     capabilities,
@@ -119,6 +128,7 @@ export async function observe(
     observation,
     requested,
     orphans: { shown, mayBe, removed, reach, elsewhere },
+    registryOnly: shown === "listed" ? await registryOnlyBeside(desired, observation) : null,
     access,
     rowsRead: known?.rowsRead(rows) ?? null,
   };
@@ -135,13 +145,14 @@ type Requested = {
   readonly readsEach: boolean;
   /** Identities that may be orphans, where the plan shows them. */
   readonly mayBeOrphans: Iterable<Identity>;
+  readonly isKnown: (identity: Identity) => boolean;
 };
 
 /** The live state that a plan needs: of declared and recorded resources, and of references to other ones. */
 function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
-  { recorded, mayBeOrphans, readsEach }: Requested,
+  { recorded, mayBeOrphans, readsEach, isKnown }: Requested,
 ): readonly LiveQuery[] {
   const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
@@ -157,7 +168,19 @@ function liveQueries(
   for (const identity of othersOf(desired, mayBeOrphans)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
-  return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf, readsEach }));
+  return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, isKnown, idOf, readsEach }));
+}
+
+// The lists have been read anyway. The sources of other targets are read only where a list shows what this one does not declare.
+async function registryOnlyBeside(
+  { declared, declaredElsewhere }: Desired,
+  { unknownVersions }: Observation,
+): Promise<readonly RegistryOnly[]> {
+  const kinds = new Set([...declared].map((identity) => splitIdentity(identity).kind));
+  const managed = [...kinds].filter((kind) => kindOf(kind)?.hasVersions).toSorted(compareText);
+  const isAny = managed.some((kind) => (unknownVersions.get(kind)?.length ?? 0) > 0);
+  const elsewhere = isAny ? ((await declaredElsewhere?.()) ?? new Set<Identity>()) : new Set<Identity>();
+  return managed.flatMap((kind) => registryOnlyOf(kind, unknownVersions.get(kind) ?? null, elsewhere) ?? []);
 }
 
 /** Resources that are referred to or were declared earlier, but not declared here. */

@@ -1,3 +1,4 @@
+import type { RegistryOnly } from "../contract/generated/output.ts";
 import type { Access } from "../core/access.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { DriftEntry, DriftReport } from "../core/report/report.ts";
@@ -8,6 +9,7 @@ import { writerText } from "./last-write.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint, Style } from "./paint.ts";
 import { serverText } from "./plan.ts";
+import { registryOnlyLines } from "./registry-only.ts";
 import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
 import { nameIn, titleLine } from "./step.ts";
 import { padColumns } from "./text-width.ts";
@@ -53,6 +55,8 @@ export type DriftView = {
   readonly access?: Access | null;
   /** The name of the target, when there are several. */
   readonly target?: string | null;
+  /** The versions that the registry holds and no manifest declares. @default none */
+  readonly registryOnly?: readonly RegistryOnly[] | undefined;
   /** What live is compared with. @default what was recorded */
   readonly basis?: "recorded" | "declared" | "recorded or declared";
 };
@@ -70,7 +74,10 @@ export function driftText(
   const shown = report.drift.filter(({ state }) => state !== "unknown");
   const note = stand === null ? [] : wrapWords(printable(stand), { indent: "", width }).map((one) => paint("dim", one));
   const [orphans, moved] = [shown.filter(isOrphan), shown.filter((entry) => !isOrphan(entry))];
-  const notes = orphanNotes({ counted: report.summary.orphan - orphans.length, history: report.history }, view);
+  const notes = [
+    ...orphanNotes({ counted: report.summary.orphan - orphans.length, history: report.history }, view),
+    ...registryOnlyLines(view.registryOnly ?? [], view),
+  ];
   if (shown.length === 0) return [...note, ...wrapWords(line, { indent: "", width }), ...notes, ""].join("\n");
   return [
     ...wrapWords(title, { indent: "", width }),

@@ -1,3 +1,4 @@
+import type { RegistryOnly } from "../contract/generated/output.ts";
 import type { Access } from "../core/access.ts";
 import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
@@ -56,7 +57,13 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? signed(shown, event) : shown;
     const { history, notWritable, interrupted } = event;
-    const beside = { ...counted, history, ...unmanagedIn(unmanaged), ...otherDocumentsIn(event) };
+    const beside = {
+      ...counted,
+      history,
+      ...unmanagedIn(unmanaged),
+      ...otherDocumentsIn(event),
+      ...registryOnlyIn(event),
+    };
     return jsonText({
       ...document,
       ...beside,
@@ -90,6 +97,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     access,
     notUsed,
     ...notesOf(event),
+    ...registryOnlyIn(event),
   });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
@@ -106,13 +114,15 @@ function signed(plan: Plan, { signature }: PlanEvent): object {
 /** The report of a drift pass; `base` is the commit whose manifests replace missing records. */
 export function driftReport(event: DriftEvent, base: string | null, view: ReportView): string {
   const { report, notUsed, access, unrecorded, selected } = event;
-  if (view.output === "json") return jsonText({ ...report, ...accessIn(access), ...notUsedIn(notUsed) });
+  if (view.output === "json")
+    return jsonText({ ...report, ...registryOnlyIn(event), ...accessIn(access), ...notUsedIn(notUsed) });
   if (view.output === "markdown") return driftMarkdown(report, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state folder: compared with ${what} instead`;
-  if (unrecorded === 0) return driftText(report, { ...view, access }, null, notUsed);
+  const shown = { ...view, access, ...registryOnlyIn(event) };
+  if (unrecorded === 0) return driftText(report, shown, null, notUsed);
   const basis = unrecorded === selected ? "declared" : "recorded or declared";
-  return driftText(report, { ...view, access, basis }, stand, notUsed);
+  return driftText(report, { ...shown, basis }, stand, notUsed);
 }
 
 /** The report of an apply. */
@@ -201,6 +211,13 @@ function accessIn(access: Access | null): { readonly access?: Access } {
 // The history is left out when it was not read, the others when the token may write every step and no write is open.
 function notesOf({ history, notWritable, interrupted }: PlanEvent) {
   return { ...(history && { history }), ...(notWritable && { notWritable }), ...(interrupted && { interrupted }) };
+}
+
+// Left out when there is none.
+function registryOnlyIn({ registryOnly = [] }: PlanEvent | DriftEvent): {
+  readonly registryOnly?: readonly RegistryOnly[];
+} {
+  return registryOnly.length === 0 ? {} : { registryOnly };
 }
 
 // Left out when the control plane lacks no extension.

@@ -1,4 +1,10 @@
-import type { HistoryReach, InterruptedWrite, NotWritable, UnreadKind } from "../contract/generated/output.ts";
+import type {
+  HistoryReach,
+  InterruptedWrite,
+  NotWritable,
+  RegistryOnly,
+  UnreadKind,
+} from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import { NOT_ADOPTED } from "../core/guards/adoption.ts";
@@ -12,6 +18,7 @@ import { printable } from "./escape.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
 import { interruptedLines, notCheckedCounts, notWritableText } from "./plan-notes.ts";
+import { registryOnlyLines } from "./registry-only.ts";
 import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
 import { type Fold, foldSteps, guardCounts, stepLines, titleLine } from "./step.ts";
 import { cutEnd, cutMiddle } from "./text-width.ts";
@@ -38,6 +45,8 @@ export type PlanView = BlockedView & {
   readonly access?: Access | null;
   /** How far back the history was read for orphans; left out when the ledger knows them. */
   readonly history?: HistoryReach | undefined;
+  /** The versions that the registry holds and no manifest declares. @default none */
+  readonly registryOnly?: readonly RegistryOnly[];
   /** The steps that this token may not write, by the role that it lacks. @default none */
   readonly notWritable?: readonly NotWritable[];
   /** The open writes of an earlier run, and what apply does about each. @default none */
@@ -59,6 +68,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...notAdoptedLines(plan, view),
     ...interruptedLines(view.interrupted ?? [], view),
     ...orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view),
+    ...registryOnlyLines(view.registryOnly ?? [], view),
   ];
   if (shown.length === 0) return [...wrapWords(summary, { indent: "", width: view.width }), ...notes, ""].join("\n");
   const body = bodyLines(shown, view);

@@ -6,6 +6,7 @@ import type { StageStatus, StageTargetStatus } from "../core/stages/stage-status
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
+import { registryOnlyTexts } from "./registry-only.ts";
 import { wrappedLines } from "./wrap.ts";
 
 /** The status of targets; `daemon` is null when none runs. */
@@ -61,6 +62,7 @@ function targetText(status: TargetStatus): string {
     ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${resultText(lastPass)}`]),
     ...(nextPassAt === null ? [] : [`  next pass ${nextPassAt}`]),
     ...freezeLines(status),
+    ...registryOnlyTexts(status.registryOnly ?? []).map((text) => `  registry  held by the registry alone: ${text}`),
     ...status.held.map((what) => `  held      ${printable(what)}`),
     ...status.unknown.map((identity) => `  unknown   ${printable(identity)}`),
   ];

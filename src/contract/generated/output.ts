@@ -393,6 +393,23 @@ readonly resource_type: string
 readonly resource_fqn: string
 }
 /**
+ * Versions of one kind that the registry of the control plane holds and no manifest declares
+ */
+export type RegistryOnly = {
+/**
+ * Kind of the versions, the first part of their identities
+ */
+readonly kind: string
+/**
+ * How many there are, as far as the token may see them; null where they could not be listed
+ */
+readonly count: (number | null)
+/**
+ * The first ten, with the number of each version
+ */
+readonly identities: readonly string[]
+}
+/**
  * What became of one resource in live
  */
 export type DriftEntry = {
@@ -492,6 +509,10 @@ readonly access?: Access
  */
 readonly notUsed?: readonly MissingExtension[]
 readonly history?: HistoryReach
+/**
+ * What the registry holds and no manifest declares, by kind; left out where there is none, and with a selection
+ */
+readonly registryOnly?: readonly RegistryOnly[]
 }
 /**
  * A field with the fields below it
@@ -1151,6 +1172,10 @@ readonly history?: HistoryReach
  * With --show unmanaged: kinds that this control plane cannot list
  */
 readonly unmanagedNotListed?: readonly string[]
+/**
+ * What the registry holds and no manifest declares, by kind; left out where there is none, and with a selection
+ */
+readonly registryOnly?: readonly RegistryOnly[]
 }
 /**
  * A resource that is live, but neither declared nor recorded

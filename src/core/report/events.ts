@@ -6,6 +6,7 @@ import type {
   NotPromoted,
   NotWritable,
   PlanSignature,
+  RegistryOnly,
   UnreadKind,
 } from "../../contract/generated/output.ts";
 
@@ -92,6 +93,8 @@ export type PlanEvent = {
   /** The extensions that the control plane lacks. */
   /** How far back the history was read for orphans; absent where it was not read. */
   readonly history?: HistoryReach;
+  /** The versions that the registry holds and no manifest declares; absent where the pass did not look at the whole source. */
+  readonly registryOnly?: readonly RegistryOnly[];
   readonly notUsed: readonly MissingExtension[];
   /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access: Access | null;
@@ -127,6 +130,8 @@ export type GuardRefusal = {
 export type DriftEvent = {
   readonly what: "drifted";
   readonly report: DriftReport;
+  /** The versions that the registry holds and no manifest declares; absent where the pass did not look at the whole source. */
+  readonly registryOnly?: readonly RegistryOnly[];
   readonly notUsed: readonly MissingExtension[];
   readonly access: Access | null;
   /** Number of selected resources without a record, whose manifests replace it. */
@@ -150,6 +155,7 @@ export type ApplyEvent = {
   readonly places: ReadonlyMap<Identity, string>;
   /** Why writes were refused, where a person wrote all the same; absent otherwise. */
   readonly forced?: WriteRefusal;
+  readonly registryOnly?: PlanEvent["registryOnly"];
 };
 
 /** The progress of a pass. */

@@ -10,6 +10,8 @@ export type LiveList = {
   /** The state of each requested resource, except those known to be in sync. */
   readonly live: ReadonlyMap<Identity, Live>;
   readonly inSync: ReadonlySet<Identity>;
+  /** Everything that the list shows. */
+  readonly rows: readonly ListedRow[];
 };
 
 /** How lists are read. */
@@ -94,7 +96,7 @@ function liveList(
     else if (known?.isInSync(identity, row.digest)) inSync.add(identity);
     else return null;
   }
-  return { live, inSync };
+  return { live, inSync, rows: seen };
 }
 
 /** The row of a resource, or without one the newest version of its name. */

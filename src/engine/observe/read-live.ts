@@ -1,3 +1,4 @@
+import type { ListedRow } from "../../cache/list-reader.ts";
 import { ClientError } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { ServerCapabilities } from "../../client/server-capabilities.ts";
@@ -27,6 +28,8 @@ export type LiveQuery = {
   /** Recorded or referred to, but not declared. */
   readonly others: readonly Identity[];
   readonly isRecorded: (identity: Identity) => boolean;
+  /** Whether a manifest declares it, or has done so. */
+  readonly isKnown: (identity: Identity) => boolean;
   /** The id in the ledger. */
   readonly idOf: (identity: Identity) => string | null;
   /** Whether its list is filtered for each resource, since few are requested. */
@@ -53,6 +56,8 @@ export type Observation = {
   /** False when a read failed. */
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  /** By kind with numbered versions: those of its list that are not known; no entry where the list was not read whole. */
+  readonly unknownVersions: ReadonlyMap<string, readonly Identity[]>;
 };
 
 /** How live is read. */
@@ -67,10 +72,11 @@ type ObservationDraft = {
   readonly inSync: Map<Identity, "live" | "ledger">;
   readonly dryRuns: Map<Identity, DryRunReply>;
   readonly diagnostics: Diagnostic[];
+  readonly unknownVersions: Map<string, readonly Identity[]>;
 };
 
 function emptyDraft(): ObservationDraft {
-  return { live: new Map(), inSync: new Map(), dryRuns: new Map(), diagnostics: [] };
+  return { live: new Map(), inSync: new Map(), dryRuns: new Map(), diagnostics: [], unknownVersions: new Map() };
 }
 
 /** Reads the live state of all resources: by lists where the server has them, otherwise one by one. */
@@ -94,6 +100,7 @@ export async function observeOne(one: Wanted, context: LiveReading): Promise<Liv
     declared: [],
     others: [one.identity],
     isRecorded: () => false,
+    isKnown: () => true,
     idOf: () => null,
     readsEach: false,
   };
@@ -137,8 +144,10 @@ async function byList(
   if (list === undefined || !context.capabilities.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
-    const { live, inSync } = await listLive({ kind, list, narrow }, identities, context);
+    const { live, inSync, rows } = await listLive({ kind, list, narrow }, identities, context);
     for (const identity of inSync) found.inSync.set(identity, "live");
+    const isWhole = Object.keys(narrow).length === 0;
+    if (kind.hasVersions && isWhole) found.unknownVersions.set(kind.type, unknownVersions(asked, rows));
     const lacking: Identity[] = [];
     for (const [identity, one] of live) {
       found.live.set(identity, one);
@@ -154,6 +163,14 @@ async function byList(
     unreadable(error, identities.declared.concat(others), found, list.operation);
     return true;
   }
+}
+
+function unknownVersions({ kind, isKnown }: LiveQuery, rows: readonly ListedRow[]): readonly Identity[] {
+  return rows.flatMap(({ key, version }) => {
+    const name = `${kind.type}/${key}`;
+    const identity = `${name}@${version}`;
+    return isKnown(name) || isKnown(identity) ? [] : [identity];
+  });
 }
 
 async function confirmMissing(lacking: MissingFromList, context: LiveReading, found: ObservationDraft): Promise<void> {

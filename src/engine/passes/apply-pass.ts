@@ -254,7 +254,7 @@ function warnOfOtherWriters({ observation, recorded }: LivePlan, { connection, r
 /** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */
 async function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed, desired: { outOfScope }, orphans: { reach }, access }: LivePlan,
+  { plan, notUsed, desired: { outOfScope }, orphans: { reach }, registryOnly, access }: LivePlan,
   { connection, read, run }: Pass,
 ): Promise<ApplyEvent> {
   const sent = applied.outcomes.map((outcome) => withMissingRole(outcome, access));
@@ -264,7 +264,8 @@ async function applyEvent(
   const places = await placesOf(report, read.desired.manifests, run);
   const isPart = outOfScope !== undefined;
   const history = reach === null ? {} : { history: reach };
-  return { what: "applied", report, plan, isPart, tokens, notUsed, ...history, places };
+  const known = registryOnly === null ? {} : { registryOnly };
+  return { what: "applied", report, plan, isPart, tokens, notUsed, ...history, ...known, places };
 }
 
 function withMissingRole(outcome: Outcome, access: Access | null): Outcome {

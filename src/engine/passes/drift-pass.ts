@@ -26,6 +26,7 @@ export async function driftPass(
   return {
     what: "drifted",
     report: { ...report, ...(reach === null ? {} : { history: reach }) },
+    ...(livePlan.registryOnly === null ? {} : { registryOnly: livePlan.registryOnly }),
     notUsed: livePlan.notUsed,
     access: livePlan.access,
     unrecorded,

@@ -135,6 +135,7 @@ export function planEvent({
   notUsed,
   access,
   orphans: { reach: history },
+  registryOnly,
   desired: { changedSince, branch },
 }: LivePlan): PlanEvent {
   const details = new Map<string, string>();
@@ -154,6 +155,7 @@ export function planEvent({
     notUsed,
     access,
     ...(history === null ? {} : { history }),
+    ...(registryOnly === null ? {} : { registryOnly }),
     refusal: null,
     signature: null,
     withServerSide: null,

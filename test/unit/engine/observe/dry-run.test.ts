@@ -145,6 +145,7 @@ describe("observing", () => {
       declared,
       others: [],
       isRecorded: () => false,
+      isKnown: () => true,
       idOf: () => null,
       readsEach: false,
       ...asked,
