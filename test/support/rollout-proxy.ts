@@ -27,18 +27,35 @@ const STATUSES: { readonly [mode in RolloutMode]: string } = {
   stuck: '"ROLLOUT_STARTED"',
 };
 
-/** Starts a proxy before a control plane, whose rollouts succeed at first. */
-export async function rolloutProxy({ url }: Server): Promise<RolloutProxy> {
+/** A request before it is passed on: the replicas of the application that it writes, if it does. */
+export type RolloutRequest = { readonly replicas: readonly number[] };
+
+/**
+ * Starts a proxy before a control plane, whose rollouts succeed at first. It breaks the connection of a request for which
+ * `onRequest` fails.
+ */
+export async function rolloutProxy(
+  { url }: Server,
+  onRequest: (request: RolloutRequest) => Promise<void> = async () => {},
+): Promise<RolloutProxy> {
   const events: RolloutEvent[] = [];
   let mode: RolloutMode = "healthy";
+  const replicasIn = (text: string): readonly number[] =>
+    [...text.matchAll(/"replicas":(\d+)/g)].map(([, count]) => Number(count));
   const see = (what: RolloutEvent["what"], text: string): void => {
-    const replicas = [...text.matchAll(/"replicas":(\d+)/g)].map(([, count]) => Number(count));
+    const replicas = replicasIn(text);
     if (replicas.length > 0) events.push({ at: performance.now(), what, replicas });
   };
   const server = createServer(async (incoming, response) => {
     const body = await buffer(incoming);
     const isWrite = incoming.method === "PUT" && incoming.url?.startsWith("/api/svc/v1/apps") === true;
-    if (isWrite && !/"dryRun":true/.test(body.toString())) see("write", body.toString());
+    const written = isWrite && !/"dryRun":true/.test(body.toString()) ? body.toString() : "";
+    see("write", written);
+    try {
+      await onRequest({ replicas: replicasIn(written) });
+    } catch {
+      return void incoming.socket.destroy();
+    }
     await forward(incoming, body, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
