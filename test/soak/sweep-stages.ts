@@ -37,6 +37,8 @@ const HOUR_MS = 3_600_000;
 const NAMES = ["api", "worker"] as const;
 /** As many passes of both targets as a healthy commit may take to get through. */
 const MOST_ROUNDS = 12;
+/** What happens to one commit before staging is left alone. */
+const STEPS = 8;
 
 /** A time that only the sweep moves; a change of the system clock moves `now` alone, as on a machine. */
 function movedTime() {
@@ -270,15 +272,25 @@ export async function sweepStages({ cases, seed, isDocumentedOnly = false }: Swe
     current = await start();
   }
 
-  const actions: readonly (() => Promise<void> | void)[] = [
-    () => pass("staging"),
-    () => pass("staging"),
-    () => pass("production"),
-    () => pass("production"),
-    () => {
-      mode = (["healthy", "failed", "stuck"] as const)[drawn(3)] ?? "healthy";
-      stagingProxy.set(mode);
+  const setMode = (next: RolloutMode): void => {
+    mode = next;
+    stagingProxy.set(next);
+  };
+  const drawnName = (): string => NAMES[drawn(NAMES.length)] ?? NAMES[0];
+  /** What makes staging another than its last pass has found it. */
+  const disturbances: readonly (() => Promise<void> | void)[] = [
+    () => setMode((["healthy", "failed", "stuck"] as const)[drawn(3)] ?? "healthy"),
+    () => setReplicas(staging, drawnName(), 1 + drawn(newest + 2)),
+    async () => {
+      const connection = current.targets.get("staging")?.server.connection();
+      await connection?.session.ledger.forget([`service/dev:web/${drawnName()}`]);
     },
+  ];
+  const actions: readonly (() => Promise<void> | void)[] = [
+    ...disturbances,
+    () => pass("staging"),
+    () => pass("staging"),
+    () => pass("production"),
     () => time.advance(drawn(SOAK_MS)),
     () => {
       found.clockJumps += 1;
@@ -289,26 +301,29 @@ export async function sweepStages({ cases, seed, isDocumentedOnly = false }: Swe
       return pass(random() < 0.7 ? "staging" : "production");
     },
     () => restart(),
-    async () => {
-      const name = NAMES[drawn(NAMES.length)] ?? NAMES[0];
-      await setReplicas(staging, name, 1 + drawn(newest + 2));
-    },
-    async () => {
-      const name = NAMES[drawn(NAMES.length)] ?? NAMES[0];
-      const connection = current.targets.get("staging")?.server.connection();
-      await connection?.session.ledger.forget([`service/dev:web/${name}`]);
-    },
   ];
+  const act = async (among: typeof actions): Promise<void> => {
+    await among[drawn(among.length)]?.();
+    killIn = Number.POSITIVE_INFINITY;
+  };
+  const disturbPassed = async (): Promise<void> => {
+    setMode("healthy");
+    for (let round = 0; round < MOST_ROUNDS && !passed.has(newest); round += 1) {
+      await pass("staging");
+      time.advance(INTERVAL_MS);
+    }
+    await act(disturbances);
+    await pass("production");
+  };
 
   for (let one = 0; one < cases; one += 1) {
     newest += 1;
-    for (let step = 0; step < 10; step += 1) {
-      await actions[drawn(actions.length)]?.();
-      killIn = Number.POSITIVE_INFINITY;
+    for (let step = 0; step < STEPS; step += 1) {
+      await act(actions);
       time.advance(drawn(INTERVAL_MS));
     }
-    mode = "healthy";
-    stagingProxy.set(mode);
+    if (random() < 0.7) await disturbPassed();
+    setMode("healthy");
     for (let round = 0; replicasIn(production).some((replicas) => replicas !== newest + 1); round += 1) {
       if (round === MOST_ROUNDS) {
         found.faults.push(`SEED=${seed}: commit ${newest} never reached production: ${current.failures.at(-1)}`);

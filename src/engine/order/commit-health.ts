@@ -4,7 +4,7 @@ import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { applyConclusion, reasonsText } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
-import { durationText } from "../../core/stages/duration.ts";
+import { NO_TIMES, observeHealth } from "../../core/stages/observe-health.ts";
 import { type CommitObservation, type ExaminedCommit, unseen } from "../../core/stages/target-progress.ts";
 import { load } from "../load.ts";
 import type { Stoppable } from "../run.ts";
@@ -40,29 +40,18 @@ export type CommitHealth = {
 
 /** Creates the observation of one target; longer times than `maxGapMs` between two observations do not count. */
 export function createCommitHealth(maxGapMs: number, { monotonic }: Clock): CommitHealth {
-  // Monotonic time: a clock that is set says nothing of how long a target was healthy.
-  let healthyAt: number | null = null;
-  let progressingSince: number | null = null;
+  let times = NO_TIMES;
   return {
     observe: async (target, { applied, commit }, run) => {
-      const seen = commit === null ? null : { commit, ...(await examineCommit(target, commit, run)) };
-      const now = monotonic();
+      const examined = commit === null ? null : { commit, ...(await examineCommit(target, commit, run)) };
       const failure = applied === null ? null : failureOf(applied);
-      const isHealthy = seen?.isApplied === true && seen.health === "healthy" && failure === null;
-      const gap = healthyAt === null || !isHealthy ? 0 : now - healthyAt;
-      healthyAt = isHealthy ? now : null;
-      progressingSince = seen?.health === "progressing" ? (progressingSince ?? now) : null;
-      if (seen === null) return null;
-      const since = progressingSince === null ? 0 : now - progressingSince;
+      const hasBad = applied?.report.outcomes.some(hasBadRollout) ?? false;
+      const seen = examined && { ...examined, failure, hasBadRollout: hasBad };
       const waitMs = target.rules(target.source.config.repository).rolloutTimeoutMs;
-      const isLate = applied?.report.outcomes.some(hasBadRollout) || since > waitMs;
-      const stuck = seen.isApplied && seen.health === "progressing" && isLate;
-      return {
-        ...seen,
-        failure,
-        ...(stuck ? { health: "failed", why: `${seen.why}, for longer than ${durationText(waitMs)}` } : {}),
-        observedMs: gap > maxGapMs ? 0 : gap,
-      };
+      // Monotonic time: a clock that is set says nothing of how long a target was healthy.
+      const observed = observeHealth(times, seen, { now: monotonic(), maxGapMs, waitMs });
+      times = observed.times;
+      return observed.observation;
     },
   };
 }
