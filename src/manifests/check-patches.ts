@@ -1,7 +1,6 @@
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
-import { globMatcher, hasWildcard } from "../core/selection/glob.ts";
 import { type Rename, renameEntries } from "../model/rename-fqns.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { diagnosticInFile, fileDiagnostic, isAboutSpecialFile } from "../source/file-diagnostic.ts";
@@ -69,7 +68,7 @@ export function patchProblems(
   const unread = revision.diagnostics.filter((one) => isUnreadPatch(one, folder, revision));
   if (patches.files.length === 0 && unread.length === 0) {
     const summary = `the folder ${quoted(folder)} of \`patches\` holds no patch files`;
-    const detail = "Correct `patches` of the target, or remove it. Nothing is written without the patches.";
+    const detail = `${likeFolder(folder, revision)}Correct \`patches\` of the target, or remove it. Nothing is written without the patches.`;
     const missing: Diagnostic = { ...fileDiagnostic("error", "no-patches", "", summary, detail), file: null };
     return { diagnostics: [missing], refusesAll: true };
   }
@@ -80,6 +79,12 @@ export function patchProblems(
   });
   const unmatched = isKnown ? unmatchedPatches(patches, declared).map((one) => matchesNothing(one, declared)) : [];
   return { diagnostics: unmatched, refusesAll: patches.isBroken || unread.length > 0 };
+}
+
+// On some systems names that differ by case are one folder.
+function likeFolder(folder: string, { files }: RevisionFiles): string {
+  const found = files.find(({ path }) => path.toLowerCase().startsWith(`${folder.toLowerCase()}/`));
+  return found === undefined ? "" : `Did you mean \`${found.path.slice(0, folder.length)}\`? `;
 }
 
 /** Whether a diagnostic of a revision is about a patch file, or the folder of patches, that is not read: then it is an error. */
@@ -97,11 +102,10 @@ export function isUnreadPatch(
 }
 
 /** The patches that match no declared resource. */
-export function unmatchedPatches({ all }: PatchSet, declared: ReadonlySet<Identity>): readonly PatchDocument[] {
-  return all.filter(({ match }) => {
-    if (!hasWildcard(match)) return !declared.has(match);
-    return !declared.values().some(globMatcher(match));
-  });
+export function unmatchedPatches({ all, of }: PatchSet, declared: ReadonlySet<Identity>): readonly PatchDocument[] {
+  if (all.length === 0) return all;
+  const matched = new Set(declared.values().flatMap(of));
+  return all.filter((patch) => !matched.has(patch));
 }
 
 function matchesNothing({ match, locate }: PatchDocument, declared: ReadonlySet<Identity>): Diagnostic {

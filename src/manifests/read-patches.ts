@@ -172,20 +172,29 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-// Most patches name one resource: only the others are matched one by one.
+// Each identity is looked up by the segments that a pattern begins with, so that few patterns are compared with it, and once.
 function patchFinder(all: readonly PatchDocument[]): PatchSet["of"] {
-  const entries = all.map((patch, at) => ({ patch, at }));
-  const exact = Map.groupBy(
-    entries.filter(({ patch }) => !hasWildcard(patch.match)),
-    ({ patch }) => patch.match,
-  );
-  const globs = entries.flatMap(({ patch, at }) =>
-    hasWildcard(patch.match) ? [{ patch, at, matches: globMatcher(patch.match) }] : [],
-  );
+  const entries = all.map((patch, at) => {
+    const { match } = patch;
+    const segments = match.split("/");
+    const wild = segments.findIndex((segment) => hasWildcard(segment));
+    const start = segments.slice(0, wild < 0 ? segments.length : wild);
+    return { patch, at, start, matches: wild < 0 ? (identity: Identity) => identity === match : globMatcher(match) };
+  });
+  const byStart = Map.groupBy(entries, ({ start }) => start.join("/"));
+  const depths = [...new Set(entries.map(({ start }) => start.length))];
+  const known = new Map<Identity, readonly PatchDocument[]>();
   return (identity) => {
-    const named = exact.get(identity) ?? [];
-    const matching = globs.filter(({ matches }) => matches(identity));
-    if (matching.length === 0) return named.map(({ patch }) => patch);
-    return [...named, ...matching].toSorted((a, b) => a.at - b.at).map(({ patch }) => patch);
+    const before = known.get(identity);
+    if (before !== undefined) return before;
+    const segments = identity.split("/");
+    const within = depths.filter((depth) => depth <= segments.length);
+    const near = within.flatMap((depth) => byStart.get(segments.slice(0, depth).join("/")) ?? []);
+    const matching = near.filter(({ matches }) => matches(identity)).toSorted((a, b) => a.at - b.at);
+    const found = matching.length === 0 ? NONE : matching.map(({ patch }) => patch);
+    known.set(identity, found);
+    return found;
   };
 }
+
+const NONE: readonly never[] = [];

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -96,6 +96,68 @@ describe("patches", () => {
     expect(broken.manifests).toEqual([]);
   });
 
+  test("are matched by every form of a pattern, in the order of files, and each of them once", async () => {
+    const matches = [
+      "**",
+      "service/**",
+      "service/dev:web/a",
+      "*/dev:web/a",
+      "service/dev:w*/a",
+      "service/dev:web/*",
+      "service/*/a",
+      "workspace/dev:web",
+    ];
+    const texts = matches.map((match, at) => `match: "${match}"\npatch: { labels: { l${at}: x, last: "${at}" } }\n`);
+    const value = await manifestAfter({ "patches/a.yaml": texts.slice(2).join("---\n") });
+    expect(value).toMatchObject({ labels: { l2: "x", l3: "x", l4: "x", l5: "x", l6: "x", last: "6" } });
+    const { diagnostics } = await loadFiles({ ...files, "patches/a.yaml": texts.slice(0, 1).join("") }, rules);
+    expect(brief(diagnostics).filter((one) => one.includes("matches-nothing"))).toEqual([]);
+  });
+
+  const PATCH = `${A}patch: { replicas: 2 }\n`;
+
+  test.each<[string, string | Uint8Array, string]>([
+    ["larger than a file may be", `${PATCH}#${"x".repeat(16 * 1024 * 1024)}\n`, "too-large"],
+    ["with more documents than a file may have", `${PATCH}---\n`.repeat(201), "too-many-documents"],
+    ["with aliases that multiply", `${A}patch: { env: ${bomb()} }\n`, "too-many-nodes too-large"],
+    ["nested without end", `${A}patch: ${"[".repeat(5000)}\n`, "too-deep"],
+    ["that is no text", Uint8Array.of(0xff, 0xfe, 0x00, 0x01), "encoding"],
+  ])("in a file %s refuse what they may match, at the file", async (_, text, code) => {
+    const { diagnostics, manifests } = await loadFiles(
+      { ...files, "patches/a.yaml": text, "patches/b.yaml": PATCH },
+      rules,
+    );
+    expect(
+      diagnostics
+        .filter(({ file }) => file === "patches/a.yaml")
+        .map((one) => one.code)
+        .join(" "),
+    ).toBe(code);
+    expect(manifests.map(({ identity }) => identity)).not.toContain("service/dev:web/a");
+  });
+
+  test("in a file that is a link refuse every manifest, and the link is not followed", async () => {
+    const folder = await folderOf({ ...files, "patches/b.yaml": PATCH, "elsewhere/a.txt": PATCH });
+    symlinkSync("../elsewhere/a.txt", join(folder, "patches/a.yaml"));
+    const { diagnostics, manifests } = await loadRevision(await read(folder), rules);
+    expect(brief(diagnostics)).toEqual(["patches/a.yaml:null:null error not-a-regular-file"]);
+    expect(manifests).toEqual([]);
+  });
+
+  test("may have a byte order mark and the line ends of Windows, and stand where they stand", async () => {
+    const text = "\uFEFFmatch: service/dev:web/a\r\npatch:\r\n  replicas: many\r\n";
+    const { diagnostics } = await loadFiles({ ...files, "patches/a.yaml": text }, rules);
+    expect(brief(diagnostics)).toEqual(["patches/a.yaml:3:13 error wrong-type"]);
+    expect(await manifestAfter({ "patches/a.yaml": text.replace("many", "4") })).toMatchObject({ replicas: 4 });
+  });
+
+  test("in a folder that is named otherwise, also only by case, are missed, and the folder is named", async () => {
+    const { diagnostics, manifests } = await loadFiles({ ...files, "Patches/a.yaml": PATCH }, rules);
+    const [missing] = diagnostics.filter(({ code }) => code === "no-patches");
+    expect(missing?.detail).toMatch(/^Did you mean `Patches`\? /);
+    expect(manifests).toEqual([]);
+  });
+
   test("a rename that maps nothing is a warning, and two manifests of one identity are an error at both", async () => {
     const other = service("a").replace("dev:web", "dev:other");
     const all = { ...files, "b.yaml": other, "w.yaml": "type: workspace\nname: other\ncluster_fqn: dev\n" };
@@ -162,4 +224,10 @@ test("the place of each value of a patched manifest is a line that holds it", as
 function leavesOf(of: JsonObject | Json, pointer: string): readonly (readonly [string, Json])[] {
   if (typeof of !== "object" || of === null) return [[pointer, of]];
   return Object.entries(of).flatMap(([key, field]) => leavesOf(field, `${pointer}/${escapePointer(key)}`));
+}
+
+// Each alias doubles what the one before it means.
+function bomb(): string {
+  const levels = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`);
+  return `{ a0: &a0 [x], ${levels.join(", ")} }`;
 }
