@@ -2,7 +2,7 @@ import { decisionsAt, holdOnStage, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { type StageStatus, stageStatuses } from "../core/stages/stage-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
-import { freezeStatus, neverRunStatus, retiredStatus, statusAtRest } from "../daemon/status-after-pass.ts";
+import { freezeStatus, neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { progressOf } from "../engine/order/earlier-targets.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
@@ -11,6 +11,7 @@ import type { status } from "./declarations/status.ts";
 import { sayWait } from "./output/log-stream.ts";
 import { type CommandTarget, RECORDED_TARGETS } from "./targets/create-target.ts";
 import { type FoundTargets, findTargets } from "./targets/find-targets.ts";
+import { retiredTargetStatus } from "./targets/retired-target.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
@@ -81,13 +82,13 @@ async function stagesIn(
 
 async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {
   const { name, remote, state, freezes } = one;
+  const { fault = null, isRetired = false } = one.choice ?? {};
+  if (isRetired) return retiredTargetStatus(one, now);
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;
   const store = await state.target();
   const held = decisionsAt(await store.decisions(), now).holds.map(holdText);
   const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
-  const { fault = null, isRetired = false } = one.choice ?? {};
-  if (isRetired) return { ...stored, ...retiredStatus(name), held };
   if (fault !== null) return { ...stored, condition: "Stalled", reason: "Invalid", message: fault.message, held };
   return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held, ...freezeStatus(freezes, now) };
 }

@@ -399,7 +399,8 @@ describe("targets from a pattern", () => {
       { sources: [{ name: "platform", url: upstream.folder }], targets: [target] },
       server,
     );
-    const daemon = source.start(["watch", "--sink", "file"]);
+    const daemon = source.start(["watch", "--sink", "file", "--listen", "127.0.0.1:0"]);
+    const [, url = ""] = await daemon.shows("stderr", /health and metrics on (\S+)/);
     const statuses = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets;
     const isSynced = ({ sync }: { sync: string }) => sync === "Synced";
     await eventually("both are synced", async () => (await statuses()).every(isSynced));
@@ -420,6 +421,15 @@ describe("targets from a pattern", () => {
     });
     expect(now).toMatchObject([{ target: "a" }, { target: "c" }, { target: "b", reason: "Retired" }]);
     expect(teams(server).filter((name) => name === "team/a-team")).toHaveLength(2);
+    expect(JSON.parse(await (await fetch(`${url}/status`)).text()).targets).toMatchObject([
+      { target: "a", condition: "Ready" },
+      { target: "c", condition: "Ready" },
+      { target: "b", condition: "Retired", resources: [], message: expect.stringContaining("orphans --target b") },
+    ]);
+    const series = (await (await fetch(`${url}/metrics`)).text())
+      .split("\n")
+      .filter((line) => line.includes('target="b"'));
+    expect(series).toEqual(['holdfast_target_info{target="b",sync="Synced",condition="Retired",reason="Retired"} 1']);
     // A pattern that is emptied retires nothing.
     await upstream.git("rm", "--quiet", "-r", "clusters");
     await upstream.commit({ "other.yaml": team("other") });

@@ -12,18 +12,22 @@ import type { Invocation } from "../command.ts";
 import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
+import { retiredTargetStatus } from "../targets/retired-target.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The HTTP server of `watch`. */
 export type WatchServer = AsyncDisposable & {
   /** Serves these targets, their webhooks and receivers from now on, and drops all others. */
-  readonly show: (shown: readonly DaemonView[], watching: readonly CommandTarget[], operator: OperatorConfig) => void;
+  readonly show: (shown: readonly DaemonView[], targets: ShownTargets, operator: OperatorConfig) => void;
   readonly observe: (target: string) => readonly PassObserver[];
   /** Measures network requests; undefined if there is no server to show the metrics. */
   readonly meter: Meter | undefined;
   /** Sets why the latest configuration is refused; null if it is in force. */
   readonly configured: (refusal: string | null) => void;
 };
+
+/** The targets that are watched, and those that are only shown because their pattern no longer stands for them. */
+type ShownTargets = { readonly watching: readonly CommandTarget[]; readonly retired: readonly CommandTarget[] };
 
 /** Starts the HTTP server of `watch` if `--listen` names an address; otherwise returns one that does nothing. */
 export async function openWatchServer(invocation: Invocation<"listen">): Promise<WatchServer> {
@@ -36,6 +40,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   const { startDaemonServer } = await import("../../daemon/http/daemon-server.ts");
   const { clock, random, stopping } = terminal;
   let shown: readonly DaemonView[] = [];
+  let retired: readonly CommandTarget[] = [];
   let hooks: ReadonlyMap<string, Webhook> = new Map();
   const server = await startDaemonServer({
     host,
@@ -48,21 +53,27 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     token: pageTokenReader(terminal),
     build: { version: terminal.version, commit: terminal.commit() },
     targets: () =>
-      Promise.all(
-        shown.map(async ({ status, latest, hasLease }) => ({
+      Promise.all([
+        ...shown.map(async ({ status, latest, hasLease }) => ({
           status: await status(),
           passes: await latest(),
           hasLease: hasLease(),
         })),
-      ),
+        ...retired.map(async (target) => ({
+          status: await retiredTargetStatus(target, clock.now()),
+          passes: [],
+          hasLease: false,
+        })),
+      ]),
   });
   let isAnnounced = false;
   return {
-    show: (views, watching, { notifications = [] }) => {
+    show: (views, { watching, ...others }, { notifications = [] }) => {
       const message = `health and metrics on ${server.url}`;
       if (!isAnnounced) tell(terminal.stderr, { event: "listening", message, url: server.url }, () => `${message}\n`);
       isAnnounced = true;
       shown = views;
+      retired = others.retired;
       hooks = webhooksOf(views, watching);
       server.watch({
         targets: views.map(({ name }) => name),

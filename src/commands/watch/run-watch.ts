@@ -155,7 +155,8 @@ export async function runWatch(watch: OpenWatch, context: WatchContext, isReload
   const { invocation, http, notifier } = context;
   const { terminal } = invocation;
   const { opened, daemon, promotions, watching } = watch;
-  http.show(daemon.targets, watching, opened.operator);
+  const retired = opened.targets.filter(({ choice }) => choice?.isRetired);
+  http.show(daemon.targets, { watching, retired }, opened.operator);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
   const ended = new AbortController();

@@ -68,15 +68,24 @@ ${markup}`;
 }
 
 function titleOf(targets: readonly TargetView[]): string {
-  const bad = targets.filter(({ sync, condition }) => sync !== "Synced" || condition === "Stalled").length;
+  const bad = targets
+    .filter(isActive)
+    .filter(({ sync, condition }) => sync !== "Synced" || condition === "Stalled").length;
   return bad === 0 ? "Holdfast" : `(${bad}) Holdfast`;
 }
 
-function summaryOf(targets: readonly TargetView[]): string {
+function summaryOf(all: readonly TargetView[]): string {
+  const targets = all.filter(isActive);
+  const retired = all.length - targets.length;
   const counts = (["Synced", "OutOfSync", "Unknown"] as const).map(
     (name) => [targets.filter(({ sync }) => sync === name).length, name] as const,
   );
-  return `${count(targets.length, "target")}: ${joinCounts(counts) || "none"}`;
+  const others = retired === 0 ? "" : `; ${retired} retired`;
+  return `${count(targets.length, "target")}: ${joinCounts(counts) || "none"}${others}`;
+}
+
+function isActive({ condition }: TargetView): boolean {
+  return condition !== "Retired";
 }
 
 // Invisible characters and direction overrides could make one name look like another.
@@ -114,6 +123,8 @@ const tones: { readonly [word: string]: Tone } = {
   timeout: "bad",
 };
 
+const reasonTones: { readonly [condition: string]: Tone } = { Stalled: "bad", Retired: "quiet" };
+
 function badge(word: string, text = word): Html {
   return html`<span class="badge ${tones[word] ?? "quiet"}">${text}</span>`;
 }
@@ -122,7 +133,7 @@ function targetSection(target: TargetView, now: number): Html {
   const { sync, condition, reason, message, invalid, held, unknown } = target;
   return html`<section>
 <h2>${shown(target.target)} ${badge(sync)} ${badge(condition)}</h2>
-${reason === null ? [] : callout(reason, message === null ? [] : [message], condition === "Stalled" ? "bad" : "warn")}
+${reason === null ? [] : callout(reason, message === null ? [] : [message], reasonTones[condition] ?? "warn")}
 ${invalid.length === 0 ? [] : callout("Invalid manifests", invalid.map(invalidText), "bad")}
 ${factList(target, now)}
 ${unknown.length === 0 ? [] : callout("The outcome of these writes is unknown", unknown, "bad")}

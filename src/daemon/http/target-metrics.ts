@@ -48,7 +48,10 @@ export function registerTargetMetrics(
       async collect() {
         const overviews = await targets();
         this.reset();
-        for (const overview of overviews) this.set({ target: overview.status.target }, read(overview, now()));
+        // No pass changes those of a retired target.
+        for (const overview of overviews)
+          if (overview.status.condition !== "Retired")
+            this.set({ target: overview.status.target }, read(overview, now()));
       },
     });
   }

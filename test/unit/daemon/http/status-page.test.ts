@@ -70,6 +70,12 @@ const overviews: readonly TargetOverview[] = [
   },
 ];
 
+const retired = {
+  status: { ...newStatus("old", null), condition: "Retired", reason: "Retired", message: "its pattern is gone" },
+  passes: [],
+  hasLease: false,
+} as const;
+
 const outcomes = [
   ...hostile.map((name) => outcome(name, { result: "failed", error: { code: "refused", message: `not ${name}` } })),
   outcome("service/dev:web/checkout", { result: "updated", rollout: "progressing" }),
@@ -142,6 +148,14 @@ test("S17 the status page shows hostile names as text, runs no script and fits a
   }
   await page.emulateMedia({ colorScheme: "dark" });
   await screenshot(page, "phone-dark");
+});
+
+test("a retired target is shown, and needs no attention", async () => {
+  const url = await started(null, { targets: [retired] });
+  const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+  expect(page).toContain("<title>Holdfast</title>");
+  expect(page).toContain("0 targets: none; 1 retired");
+  expect(page).toMatch(/old .*badge quiet">Retired<.*callout quiet"><strong>Retired<\/strong>.*its pattern is gone/s);
 });
 
 test("S36 on an address of the network the status needs the token, as bearer or as the password of a browser", async () => {

@@ -1,0 +1,14 @@
+import { decisionsAt, holdText } from "../../core/holds.ts";
+import type { TargetStatus } from "../../core/report/target-status.ts";
+import { neverRunStatus, retiredStatus } from "../../daemon/status-after-pass.ts";
+import type { CommandTarget } from "./create-target.ts";
+
+/** The status of a retired target: what its last pass has stored, and why none follows. */
+export async function retiredTargetStatus(
+  { name, remote, state }: Pick<CommandTarget, "name" | "remote" | "state">,
+  now: number,
+): Promise<TargetStatus> {
+  const store = await state.target();
+  const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
+  return { ...stored, ...retiredStatus(name), held: decisionsAt(await store.decisions(), now).holds.map(holdText) };
+}
