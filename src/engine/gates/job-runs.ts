@@ -11,7 +11,9 @@ type Reading = Stop & { readonly registry: GateRegistry };
 /** The runs of a job, as the control plane returns them; a text where they cannot be read, which says why. */
 export async function jobRuns(job: Identity, reading: Reading): Promise<readonly Json[] | string> {
   const { key } = splitIdentity(job);
-  const id = await jobId(job, reading);
+  const { id, isListed } = await findJob(job, reading);
+  if (id === null && !isListed)
+    return `it cannot be told: that control plane has no list of jobs, and this target has not recorded ${job}`;
   if (id === null) return `the job ${job} does not exist on that control plane, or this token cannot see it`;
   const { reader } = reading.registry;
   const listed = await unlessMissing(() => reader.list("listJobRuns", { path: { jobId: id } }, reading));
@@ -19,18 +21,21 @@ export async function jobRuns(job: Identity, reading: Reading): Promise<readonly
   return runsByName(id, key.slice(key.indexOf("/") + 1), reading);
 }
 
-async function jobId(job: Identity, { registry, signal }: Reading): Promise<string | null> {
+type FoundJob = { readonly id: string | null; readonly isListed: boolean };
+
+async function findJob(job: Identity, { registry, signal }: Reading): Promise<FoundJob> {
   const { kind: type, key } = splitIdentity(job);
+  const recorded = { id: registry.recordedId(job), isListed: false };
   const list = kindOf(type)?.list;
-  if (list === undefined) return null;
+  if (list === undefined) return recorded;
   const query = { ...list.query, ...list.narrow?.(key) };
   const replies = await unlessMissing(() => registry.reader.list(list.operation, { query }, { signal }));
-  if (replies === null) return registry.recordedId(job);
+  if (replies === null) return recorded;
   for (const reply of replies) {
     const row = readRow(list, reply);
-    if (row?.key === key) return row.id;
+    if (row?.key === key) return { id: row.id, isListed: true };
   }
-  return null;
+  return { id: null, isListed: true };
 }
 
 /** The newest deployments whose runs are looked up by name, and the runs of each. */
