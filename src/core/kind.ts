@@ -111,6 +111,8 @@ export type Kind = {
   readonly writeRoutes: readonly WriteRoute[];
   /** A name has numbered versions (prompts, models), whose content never changes. */
   readonly hasVersions?: true;
+  /** Its registered versions may have metrics, which gates read. */
+  readonly hasMetrics?: true;
   /** Whether the manifest names files on this machine, which would have to be uploaded first. */
   readonly needsUpload?: (manifest: JsonObject) => boolean;
   /** Its writes start a rollout, which `--wait` follows through `listDeployments`. */

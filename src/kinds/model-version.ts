@@ -8,5 +8,6 @@ export const kind: Kind = registryKind<ModelVersionManifest>("model-version", "l
     { operation: "putModelVersion", row },
     { operation: "postModelVersion", row: () => null, caution: "registers" },
   ],
+  hasMetrics: true,
   needsUpload: ({ source }) => source?.type === "local",
 });

@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { ContentGate } from "../../core/gates/content-gate.ts";
+import { type ContentGate, judgedBy } from "../../core/gates/content-gate.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import { isSentInClear } from "../../http/loopback.ts";
-import { kindOf } from "../../kinds/index.ts";
+import { kindOf, kinds } from "../../kinds/index.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 
 type Entry = Pick<NonNullable<OperatorConfig["targets"]>[number], "name" | "gate">;
@@ -25,7 +25,15 @@ export function gatesIn(
     const beside: readonly string[] = asking[is];
     const stray = Object.keys(given).find((key) => key !== is && !beside.includes(key));
     if (stray !== undefined) throw refused(name, `has ${is} and ${stray}`, `${stray} does not belong to ${is}`);
-    return { ...questionOf(name, is, given, fileIn), match: text(given.match) ?? null };
+    const gate = { ...questionOf(name, is, given, fileIn), match: text(given.match) ?? null };
+    const { types, isAnyMatched } = judgedBy(gate, kinds);
+    if (!isAnyMatched)
+      throw refused(
+        name,
+        `has the match ${JSON.stringify(gate.match)}, which is for nothing that it can judge`,
+        `a gate with ${is} judges ${types.join(" and ")}: begin its match with the kind, such as ${types[0]}/**`,
+      );
+    return gate;
   });
 }
 

@@ -391,7 +391,7 @@ reason?: (string | null)
  */
 gate?: ({
 /**
- * Glob over the identities that the gate is for; all prompts and models without this key
+ * Glob over the identities that the gate is for; without this key all prompts and models, or with `metric` all models
  */
 match?: (string | null)
 /**
@@ -424,7 +424,7 @@ job?: (string | null)
 from?: (string | null)
 } | {
 /**
- * Glob over the identities that the gate is for; all prompts and models without this key
+ * Glob over the identities that the gate is for; without this key all prompts and models, or with `metric` all models
  */
 match?: (string | null)
 /**

@@ -22,7 +22,7 @@ type GateQuestion =
 
 /** A condition on versions of prompts and models, which holds before their content is written to a target. */
 export type ContentGate = GateQuestion & {
-  /** The identities that it is for; null for all prompts and models. */
+  /** The identities that it is for; null for everything that it can judge. */
   readonly match: Glob | null;
 };
 
@@ -50,16 +50,33 @@ export type GateReceipt = GateAnswer & {
   readonly at: string;
 };
 
-/** The gates that a resource must pass: only what has numbered versions (prompts, models) has gates. */
-export function gatesOf(
-  gates: readonly ContentGate[],
-  identity: Identity,
-  { hasVersions }: Kind,
-): readonly ContentGate[] {
-  if (!hasVersions) return [];
+/** Whether a gate can judge a kind: only what has numbered versions (prompts, models), and of a metric only what has metrics. */
+function canJudge({ is }: Pick<ContentGate, "is">, { hasVersions, hasMetrics }: Kind): boolean {
+  return hasVersions === true && (is !== "metric" || hasMetrics === true);
+}
+
+/** The gates that a resource must pass. */
+export function gatesOf(gates: readonly ContentGate[], identity: Identity, ofKind: Kind): readonly ContentGate[] {
   const { kind, key } = splitIdentity(identity);
   const names = [identity, `${kind}/${splitVersion(key).name}`];
-  return gates.filter(({ match }) => match === null || names.some(globMatcher(match)));
+  return gates.filter((gate) => canJudge(gate, ofKind) && (gate.match === null || names.some(globMatcher(gate.match))));
+}
+
+/** The kinds that a gate can judge, and whether its pattern may match one of them. */
+export function judgedBy(
+  gate: Pick<ContentGate, "is" | "match">,
+  kinds: readonly Kind[],
+): { readonly types: readonly string[]; readonly isAnyMatched: boolean } {
+  const types = kinds.filter((kind) => canJudge(gate, kind)).map(({ type }) => type);
+  return { types, isAnyMatched: gate.match === null || types.some(mayMatchKind(gate.match)) };
+}
+
+// Without `**` a pattern must have a segment for the kind, and one behind it.
+function mayMatchKind(match: Glob): (type: string) => boolean {
+  const [first = "", ...others] = match.split("/");
+  const at = first.indexOf("**");
+  if (at === -1 && others.length === 0) return () => false;
+  return globMatcher(at === -1 ? first : first.slice(0, at + 2));
 }
 
 /** What identifies the definition of a gate: a receipt of another definition is not current. */

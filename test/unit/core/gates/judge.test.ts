@@ -7,12 +7,13 @@ import {
   type GateReceipt,
   gateName,
   gatesOf,
+  judgedBy,
 } from "../../../../src/core/gates/content-gate.ts";
 import { judgeMetric, newestVersion } from "../../../../src/core/gates/judge-metric.ts";
 import { judgeReply } from "../../../../src/core/gates/judge-reply.ts";
 import { judgeRun } from "../../../../src/core/gates/judge-run.ts";
 import { requireKind } from "../../../../src/core/kind.ts";
-import { kindsByType } from "../../../../src/kinds/index.ts";
+import { kinds, kindsByType } from "../../../../src/kinds/index.ts";
 
 type MetricGate = Extract<ContentGate, { readonly is: "metric" }>;
 const accuracy: MetricGate = {
@@ -155,7 +156,29 @@ describe("gates", () => {
     ["model-version/r/m@3", "model-version/r/m@4", "model-version", false],
     ["service/**", "service/c:w/s", "service", false],
   ])("with match %s concern %s: %s is %s", (match, identity, type, isGated) => {
-    expect(gatesOf([{ ...accuracy, match }], identity, kindOf(type)).length > 0).toBe(isGated);
+    const gate: ContentGate = { is: "run", job: "job/c1:w/check", from: null, match };
+    expect(gatesOf([gate], identity, kindOf(type)).length > 0).toBe(isGated);
+  });
+
+  test("over a metric concern models alone, since prompts have none", () => {
+    expect(gatesOf([accuracy], "model-version/r/m", kindOf("model-version"))).toEqual([accuracy]);
+    expect(gatesOf([accuracy], "chat_prompt/r/p", kindOf("chat_prompt"))).toEqual([]);
+  });
+
+  test.each([
+    [null, true],
+    ["**", true],
+    ["**/ranker", true],
+    ["*/r/*", true],
+    ["model**", true],
+    ["model-version/r/m@3", true],
+    ["chat_prompt/**", false],
+    ["chat**", false],
+    ["model-version", false],
+    ["*", false],
+    ["service/**", false],
+  ])("over a metric with match %s can judge something: %s", (match, isAny) => {
+    expect(judgedBy({ is: "metric", match }, kinds).isAnyMatched).toBe(isAny);
   });
 
   test("are named without what may be secret in an address", () => {
