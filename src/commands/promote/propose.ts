@@ -3,6 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { PromotionEvent } from "../../core/report/events.ts";
 import type { Forge } from "../../forge/forge.ts";
 import { postStickyProposal, withdrawStickyProposal } from "../../forge/sticky-proposal.ts";
+import { printable } from "../../render/escape.ts";
 import { codeSpan } from "../../render/markdown/code-markup.ts";
 import { promotionMarkdown, promotionTitle } from "../../render/markdown/promotion.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
@@ -85,9 +86,8 @@ function requireCommit({ revision }: PromotionEvent): string {
   });
 }
 
+// Without names of fields: a forge reads commands such as `closes #1` in a commit message.
 function messageOf(title: string, { promoted }: PromotionReport): string {
-  const lines = promoted.map(
-    ({ identity, changes }) => `- ${identity}: ${changes.map(({ label }) => label).join(", ")}`,
-  );
+  const lines = promoted.map(({ identity }) => `- ${printable(identity)}`);
   return `${title}\n\n${lines.join("\n")}\n`;
 }

@@ -3,6 +3,7 @@ import { groupOf } from "../../core/kind.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { count } from "../count-text.ts";
+import { printable } from "../escape.ts";
 import { codeSpan } from "./code-markup.ts";
 import { planMarkdown } from "./plan.ts";
 
@@ -19,7 +20,7 @@ const MOST_ROWS = 100;
 export function promotionTitle({ from, to, promoted }: Pick<PromotionReport, "from" | "to" | "promoted">): string {
   const [only] = promoted;
   const what = promoted.length === 1 && only !== undefined ? only.identity : count(promoted.length, "resource");
-  return `Promote ${from} to ${to}: ${what}`.slice(0, 200);
+  return printable(`Promote ${from} to ${to}: ${what}`).slice(0, 200);
 }
 
 /** The text of the pull request of a promotion: what changes, since when it is healthy, who wrote it, and both plans. */
