@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
@@ -20,7 +22,7 @@ patch:
 const WEB = "match: workspace/dev:web\n";
 const ADMIN = `${foundations["platform/workspace.yaml"]}collaborators: [{ subject: "team:everyone", role_id: workspace-admin }]\n`;
 
-async function environments() {
+async function environments(intervals = {}) {
   const server = await serve();
   const upstream = await upstreamOf({
     ...foundations,
@@ -35,11 +37,12 @@ async function environments() {
     paths: ["platform", "api.yaml", "patches"],
     patches: "patches/prod/",
     rename: { clusters: { dev: "prod" } },
+    ...intervals,
   };
   const other = { name: "other", paths: ["team.yaml"], patches: "patches/other" };
   const operator = await operatorOf({ sources: [source], targets: [prod, other] }, server);
   const run = Object.assign(operator.runHere, { folder: operator.folder });
-  return { server, upstream, run };
+  return { server, upstream, operator, run };
 }
 
 describe("a target with patches", () => {
@@ -161,8 +164,8 @@ describe("render", () => {
   });
 });
 
-async function checkoutWith(patches: Files, targets = "[{ name: prod, patches: patches }]") {
-  const server = await serve();
+async function checkoutWith(patches: Files, targets = "[{ name: prod, patches: patches }]", plane = serve) {
+  const server = await plane();
   const files: Files = { ...foundations, "api.yaml": service("api"), ...patches };
   const source = await sourceOf({ ...files, ".gitignore": ".holdfast/\n" }, server);
   const config = join(await temporaryFolder(), "operator.yaml");
@@ -199,6 +202,47 @@ test.each<[string, Files, Files]>([
   ]);
   const [danger] = planned.steps[0]?.guard?.dangers ?? [];
   expect(danger?.text).toMatch(/^team:everyone gets workspace-admin( with the patches of the base)?$/);
+});
+
+test.each(controlPlaneVariants)(
+  "a signed plan is refused after a changed patch, and nothing needs a record ($name)",
+  async ({ serve: plane }) => {
+    const scaled = (replicas: number) => `match: service/dev:web/api\npatch: { replicas: ${replicas} }\n`;
+    const { server, source, run } = await checkoutWith({ "patches/a.yaml": scaled(2) }, undefined, () => plane());
+    expect(planOf(await run("plan", "--state", "elsewhere", "-o", "json")).steps).toEqual([]);
+    await source.write("patches/a.yaml", scaled(3));
+    expect(await run("plan", "--out", "plan.json")).toMatchObject({ code: 0 });
+    await source.write("patches/a.yaml", scaled(4));
+    const before = server.effects().length;
+    const refused = await run("apply", "--plan", "plan.json");
+    expect(refused).toMatchObject({ code: 6 });
+    expect(refused.stderr).toContain("/replicas was 3, and is 4");
+    expect(server.effects()).toHaveLength(before);
+    await source.write("patches/a.yaml", scaled(3));
+    expect(await run("apply", "--plan", "plan.json", "--no-wait")).toMatchObject({ code: 0 });
+    expect(server.effects()).toHaveLength(before + 1);
+  },
+);
+
+test("a daemon applies a commit that changes a patch file alone, to what the patch matches", async () => {
+  const { server, upstream, operator, run } = await environments({ interval: 0.3, driftInterval: 3600 });
+  const daemon = operator.start(["watch", "--target", "prod", "--sink", "file", "--no-wait"]);
+  const isSyncedAt = async (commit: string) => {
+    const [status] = JSON.parse((await run(["status", "--target", "prod", "-o", "json"])).stdout).targets ?? [];
+    return status?.sync === "Synced" && status.appliedRevision === commit;
+  };
+  const first = await upstream.git("rev-parse", "HEAD");
+  await eventually("the first commit is applied", () => isSyncedAt(first));
+  const before = server.effects().length;
+  const commit = await upstream.commit({ "patches/prod/api.yaml": patch.replace("3", "5") });
+  await eventually("the changed patch is applied", () => isSyncedAt(commit));
+  expect(server.effects().slice(before)).toMatchObject([{ resource: "service/prod:web/api" }]);
+  const broken = await upstream.commit({ "patches/prod/api.yaml": patch.replace("3", "many") });
+  await daemon.shows("stdout", /patches\/prod\/api\.yaml/);
+  expect(await isSyncedAt(broken)).toBe(false);
+  expect(server.effects()).toHaveLength(before + 1);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
 });
 
 test.each<[string, string, Files]>([
