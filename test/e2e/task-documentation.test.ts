@@ -181,3 +181,30 @@ test("getting started leads to a daemon that follows git, command by command", a
 test("every recipe is run", async () => {
   expect([...(await recipesOf("how-to.md")).keys()]).toEqual(Object.keys(recipes));
 });
+
+test("the steps from staging to production do what they say, on two control planes", async () => {
+  const [staging, prod] = [await serve(), await serve()];
+  const { folder, run } = await workplace(null);
+  await mkdir(join(folder, "platform"));
+  expect(await run("git init --quiet -b main")).toMatchObject({ code: 0 });
+  const heading = "Staging and production, step by step";
+  const section = (await page("environments.md")).split(/^## /m).find((one) => one.startsWith(heading)) ?? "";
+  const [, targets = ""] = /^```yaml\n(.*?)^```/ms.exec(section) ?? [];
+  const places = {
+    "https://staging.example.com": staging.url,
+    "https://platform.example.com": prod.url,
+    "/run/secrets/staging": join(staging.data, "admin-token"),
+    "/run/secrets/prod": join(prod.data, "admin-token"),
+  };
+  const text = Object.entries(places).reduce((all, [documented, here]) => all.replace(documented, here), targets);
+  await writeFile(join(folder, "targets.yaml"), text);
+  const ended = await run((await recipesOf("environments.md")).get(heading) ?? "exit 99");
+  expect(ended, ended.output).toMatchObject({ code: 0 });
+  expect(ended.output).toContain("image_uri: registry.example.com/api:1.1.0 # patches/prod/api.yaml:5");
+  expect(ended.output).toMatch(/Promotion of staging to prod: nothing to promote, \d+ unchanged\n$/);
+  expect(await readFile(join(folder, "platform/patches/prod/api.yaml"), "utf8")).toContain(
+    "    image_uri: registry.example.com/api:1.1.0 # promoted from staging\n",
+  );
+  const { data } = await prod.call("GET", "/api/svc/v1/apps");
+  expect(data).toMatchObject([{ deployment: { manifest: { replicas: 3, workspace_fqn: "live:web" } } }]);
+});
