@@ -1,3 +1,4 @@
+import { gateStatus } from "../core/gates/gate-status.ts";
 import { decisionsAt, holdOnStage, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { type StageStatus, stageStatuses } from "../core/stages/stage-status.ts";
@@ -22,7 +23,12 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const names = opened.targets.filter(isWatched).map(({ name }) => name);
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
-  const targets = await Promise.all(opened.targets.map((target) => statusOf(target, known, terminal.clock.now())));
+  const targets = await Promise.all(
+    opened.targets.map(async (target) => ({
+      ...(await statusOf(target, known, terminal.clock.now())),
+      ...(await gatesOfTarget(target)),
+    })),
+  );
   const stages = await stagesIn(opened, targets, terminal.clock.now());
   const daemon = running === null ? null : { pid: running.pid };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
@@ -78,6 +84,12 @@ async function stagesIn(
     }),
   );
   return stageStatuses(orders.stages, new Map(staged));
+}
+
+// A daemon stores receipts where this command reads them.
+async function gatesOfTarget({ state, choice }: CommandTarget): Promise<Pick<TargetStatus, "gates">> {
+  if (choice === null || choice.gates.length === 0) return {};
+  return { gates: gateStatus(choice.gates, await (await state.target()).gateReceipts(null)) };
 }
 
 async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {

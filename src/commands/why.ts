@@ -1,7 +1,10 @@
 import { FORMAT_VERSION } from "../core/format-version.ts";
+import { receiptsOf } from "../core/gates/gate-status.ts";
+import { kindIn } from "../core/kind.ts";
 import type { PassEvent, WhyEvent } from "../core/report/events.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { reconcile } from "../engine/reconcile.ts";
+import { kindsByType } from "../kinds/index.ts";
 import { jsonText } from "../render/escape.ts";
 import { whyText } from "../render/why.ts";
 import { wrappedLines } from "../render/wrap.ts";
@@ -52,11 +55,21 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     pointer,
     ...(changes === undefined ? {} : { changes }),
     ...(changedSince === undefined ? {} : { changedSince }),
+    ...(await gatesIn(end, target)),
     wanted: { ...wanted, commit, author, at: wantedAt, isOldest },
     written: written && { ...written, ...(await passAt(target, at)) },
     live,
     diagnostics,
   };
+}
+
+// Of one field there is no answer: gates judge a whole content.
+async function gatesIn({ identity, pointer, content }: WhyEvent, { state, choice }: CommandTarget) {
+  const kind = kindIn(kindsByType, identity);
+  if (pointer !== "" || choice === null || choice.gates.length === 0 || kind === undefined) return {};
+  const receipts = await (await state.target()).gateReceipts(identity);
+  const gates = receiptsOf({ identity, kind, content }, choice.gates, receipts);
+  return gates.length === 0 ? {} : { gates };
 }
 
 // The commit of the pass during which the value was written, as the history has it.

@@ -5,6 +5,7 @@ import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../c
 import type { StageStatus, StageTargetStatus } from "../core/stages/stage-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
+import { verdictText } from "./gate-verdict.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { registryOnlyTexts } from "./registry-only.ts";
 import { wrappedLines } from "./wrap.ts";
@@ -63,10 +64,27 @@ function targetText(status: TargetStatus): string {
     ...(nextPassAt === null ? [] : [`  next pass ${nextPassAt}`]),
     ...freezeLines(status),
     ...registryOnlyTexts(status.registryOnly ?? []).map((text) => `  registry  held by the registry alone: ${text}`),
+    ...gateLines(status.gates),
     ...status.held.map((what) => `  held      ${printable(what)}`),
     ...status.unknown.map((identity) => `  unknown   ${printable(identity)}`),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function gateLines(gates: TargetStatus["gates"]): readonly string[] {
+  if (gates === undefined) return [];
+  const { passed, failed, unanswered, closed } = gates;
+  const counts = joinCounts([
+    [passed, verdictText.pass],
+    [failed, verdictText.fail],
+    [unanswered, verdictText.unanswered],
+  ]);
+  return [
+    `  gates     ${counts === "" ? "none was asked" : counts}`,
+    ...closed.map(({ identity, name, verdict, summary, at }) => {
+      return `  gate      ${printable(`${identity}: ${verdictText[verdict]} at ${at}: ${name}: ${summary}`)}`;
+    }),
+  ];
 }
 
 function freezeLines({ frozen, nextFreeze }: TargetStatus): readonly string[] {

@@ -3,12 +3,13 @@ import type { Change } from "../core/plan/plan.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { changeLines } from "./change.ts";
 import { printable } from "./escape.ts";
+import { verdictText } from "./gate-verdict.ts";
 import { writerText } from "./last-write.ts";
 import type { Paint } from "./paint.ts";
 
 /** The origin of a value: who declared it, who wrote it, and who changed it since. */
 export function whyText(
-  { identity, pointer, wanted, written, live, changes = [], changedSince = [] }: WhyReport,
+  { identity, pointer, wanted, written, live, gates = [], changes = [], changedSince = [] }: WhyReport,
   view: { readonly paint: Paint; readonly width: number },
 ): string {
   return [
@@ -25,6 +26,11 @@ export function whyText(
     ...(live === null
       ? ["  live     absent, or it cannot be read"]
       : [`  live     ${shown(live.value, pointer)}`, `           ${liveText(live)}`]),
+    ...gates.map(({ name, verdict, summary, at }) =>
+      verdict === null
+        ? `  gate     not asked about this content: ${printable(name)}`
+        : `  gate     ${verdictText[verdict]} at ${at}: ${printable(`${name}: ${summary}`)}`,
+    ),
     ...fieldLines("differs: live → wanted", changes, view),
     ...fieldLines("written by somebody else since, and as wanted: written → live", changedSince, view),
     "",

@@ -65,8 +65,8 @@ export type TargetStore = {
   /** Stores the end of a pass in one transaction. */
   readonly keep: (end: StoredEnd) => Promise<void>;
   readonly memory: () => Promise<PassMemory>;
-  /** The receipts of gates of a resource, the oldest first: one for each content and gate. */
-  readonly gateReceipts: (identity: Identity) => Promise<readonly GateReceipt[]>;
+  /** The receipts of gates of a resource, or of all, the oldest first: one for each resource, content and gate. */
+  readonly gateReceipts: (identity: Identity | null) => Promise<readonly GateReceipt[]>;
   /** Stores receipts of gates; one about the same content and gate is replaced. */
   readonly keepGateReceipts: (receipts: readonly GateReceipt[]) => Promise<void>;
   /** How far commits have come on the target, which decides when they reach others. */

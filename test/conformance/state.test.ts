@@ -409,6 +409,12 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
       gateReceipt({ content: "c2", at: timeOf(START + 2000) }),
     ]);
     expect(await (await open()).gateReceipts("chat_prompt/r/p")).toEqual([other]);
+    expect((await (await open()).gateReceipts(null)).map(({ identity }) => identity)).toEqual([
+      "chat_prompt/r/p",
+      "model-version/r/m",
+      "model-version/r/m",
+      "model-version/r/m",
+    ]);
   });
 
   test("keeps the newest receipts of gates", async () => {

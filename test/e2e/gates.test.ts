@@ -58,11 +58,24 @@ describe.each(controlPlaneVariants)("a gate that asks a service, on a $name cont
       at: expect.any(String),
     });
 
+    const status = await runHere(["status", "-o", "json"]);
+    expect(JSON.parse(status.stdout).targets[0].gates).toMatchObject({
+      ...{ passed: 0, failed: 1, unanswered: 0 },
+      closed: [{ verdict: "fail", score: 0.25, summary: "3 of 12 cases", at: expect.any(String) }],
+    });
+    const red = await runHere(["why", "chat_prompt/registry/greeting"]);
+    expect(red.stdout).toContain("gate     failed at ");
+    expect(red.stdout).toContain("3 of 12 cases");
+
     judge.says(true, "12 of 12 cases", 1);
     const open = await runHere(["plan"]);
     expect(open.stdout).toContain("12 of 12 cases");
     expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     expect(writesOf(server, "chat_prompt/")).toBe(1);
+
+    expect((await runHere(["status"])).stdout).toContain("\n  gates     1 passed\n");
+    const green = await runHere(["why", "chat_prompt/registry/greeting", "-o", "json"]);
+    expect(JSON.parse(green.stdout).gates).toMatchObject([{ verdict: "pass", score: 1, summary: "12 of 12 cases" }]);
 
     // What is live stays when the gate closes, and is not asked about; another content is.
     judge.says(false, "the cases have changed");

@@ -105,7 +105,7 @@ function memoryTargetStore(): TargetStore {
     gateReceipts: async (identity) =>
       structuredClone(
         [...gateReceipts]
-          .filter(([, one]) => one.identity === identity)
+          .filter(([, one]) => identity === null || one.identity === identity)
           .toSorted(([a, { at }], [b, other]) => (`${at} ${a}` < `${other.at} ${b}` ? -1 : 1))
           .map(([, one]) => one),
       ),

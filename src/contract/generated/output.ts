@@ -1834,6 +1834,31 @@ readonly tokenExpiresAt: (string | null)
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * What a gate said last of this content, by the receipts in the state folder
+ */
+export type WhyGate = {
+/**
+ * What it asks
+ */
+readonly name: string
+/**
+ * Its answer; null where it was not asked about this content
+ */
+readonly verdict: ("pass" | "fail" | "unanswered" | null)
+/**
+ * The value or score that it gave; null where it gave none
+ */
+readonly score: (number | null)
+/**
+ * One line for people; null where it was not asked
+ */
+readonly summary: (string | null)
+/**
+ * When it was asked; null where it was not
+ */
+readonly at: (string | null)
+}
+/**
  * The value in the manifest, and who wanted it
  */
 export type WantedValue = {
@@ -1946,6 +1971,10 @@ readonly written: (WrittenValue | null)
  * What is live; null where that is absent or cannot be read
  */
 readonly live: (LiveValue | null)
+/**
+ * Of a whole resource with gates: what each said last of exactly this content; left out where there are none
+ */
+readonly gates?: readonly WhyGate[]
 /**
  * What is wrong or doubtful in the input, by file and line
  */

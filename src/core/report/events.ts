@@ -207,6 +207,8 @@ export type WhyEvent = Pick<
   "server" | "identity" | "pointer" | "live" | "changes" | "changedSince" | "diagnostics"
 > & {
   readonly what: "explained";
+  /** The digest of what would be sent, which gates are asked about. */
+  readonly content: string;
   /** The commit that has the file of the manifest as it was read; null if none does. */
   readonly revision: string | null;
   readonly wanted: Pick<WhyReport["wanted"], "value" | "file" | "line">;

@@ -1,4 +1,5 @@
 import type { RegistryOnly } from "../../contract/generated/output.ts";
+import type { GateStatus } from "../gates/gate-status.ts";
 import type { Identity } from "../manifest.ts";
 import type { PassResultName } from "./pass-result.ts";
 import type { Outcome, OutcomeResult, RolloutResult } from "./report.ts";
@@ -50,6 +51,8 @@ export type TargetStatus = {
   /** Resources whose last write may or may not have reached the control plane. */
   readonly unknown: readonly Identity[];
   readonly held: readonly string[];
+  /** What its gates said last; absent without gates. */
+  readonly gates?: GateStatus;
   /** The versions that the registry holds and no manifest declares, at the last pass over the whole source; absent before. */
   readonly registryOnly?: readonly RegistryOnly[];
   /** The freeze in which nothing is written now; null while there is none. */

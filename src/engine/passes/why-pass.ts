@@ -3,10 +3,12 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Decision } from "../../core/decide/decision.ts";
 import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { manifestToSend } from "../../core/ignore/keep-ignored.ts";
 import { parentOf, requireKind, writerIn } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, requireRead } from "../../core/manifest.ts";
 import { declarersOf } from "../../core/plan/orphans.ts";
+import { jsonDigest } from "../../core/plan/sign-plan.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { lastAppliedText, placeText } from "../../core/report/invalid-text.ts";
@@ -56,7 +58,10 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
       pointerTokens(pointer),
     ) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
-  const { value } = requireRead(livePlan.waved.find((one) => one.manifest.identity === identity)?.manifest ?? manifest);
+  const opened = requireRead(livePlan.waved.find((one) => one.manifest.identity === identity)?.manifest ?? manifest);
+  const { value } = opened;
+  const ignored = livePlan.decisions.get(identity)?.ignored ?? [];
+  const sent = manifestToSend(requireKind(kindsByType, manifest.kind), opened, found, { ignored });
   const { file, line } = await locateField({ manifest, pointer }, run);
   const answer = {
     identity,
@@ -79,6 +84,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     revision: commitOf(file, read.desired),
     at: receipt?.at ?? null,
     diagnostics: [],
+    content: jsonDigest(sent),
     ...answer,
     ...(pointer === "" ? await whyFields(livePlan, { manifest, value, receipt }, pass) : {}),
   };

@@ -57,11 +57,10 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
       return row === undefined ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) };
     },
     gateReceipts: async (identity) => {
-      const rows = await (await read())
-        ?.selectFrom("gate_receipt")
-        .select("receipt")
-        .where("identity", "=", identity)
-        .orderBy("at")
+      const receipts = (await read())?.selectFrom("gate_receipt").select("receipt");
+      const rows = await (identity === null ? receipts : receipts?.where("identity", "=", identity))
+        ?.orderBy("at")
+        .orderBy("identity")
         .orderBy("content")
         .orderBy("gate")
         .execute();

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { type ContentGate, type GateReceipt, gateText } from "../../../../src/core/gates/content-gate.ts";
+import { gateStatus, receiptsOf } from "../../../../src/core/gates/gate-status.ts";
+import { requireKind } from "../../../../src/core/kind.ts";
+import { jsonDigest } from "../../../../src/core/plan/sign-plan.ts";
+import { kindsByType } from "../../../../src/kinds/index.ts";
+
+const gate: ContentGate = { is: "run", job: "job/c1:w/check", from: null, match: null };
+const receipt = (more: Partial<GateReceipt>): GateReceipt => ({
+  ...{ identity: "chat_prompt/r/p", content: "c1", gate: jsonDigest(gateText(gate)), name: "job job/c1:w/check" },
+  ...{ verdict: "pass", score: null, summary: "fine", at: "2026-11-28T12:00:00.000Z" },
+  ...more,
+});
+const red = receipt({ verdict: "fail", summary: "3 of 12", at: "2026-11-28T13:00:00.000Z" });
+
+test("the last answer about a resource counts, whatever its content", () => {
+  const other = receipt({ identity: "chat_prompt/r/other", verdict: "unanswered" });
+  const status = gateStatus([gate], [red, receipt({ content: "c2" }), other]);
+  expect(status).toMatchObject({ passed: 0, failed: 1, unanswered: 1 });
+  expect(status.closed.map(({ identity }) => identity)).toEqual(["chat_prompt/r/p", "chat_prompt/r/other"]);
+});
+
+test("answers to a gate that is defined otherwise do not count", () => {
+  expect(gateStatus([{ ...gate, from: "staging" }], [red])).toMatchObject({ passed: 0, failed: 0, closed: [] });
+});
+
+test("no more than ten that are not green are named, and all are counted", () => {
+  const many = Array.from({ length: 25 }, (_, at) => ({ ...red, identity: `chat_prompt/r/p${at}` }));
+  const { failed, closed } = gateStatus([gate], many);
+  expect([failed, closed.length]).toEqual([25, 10]);
+});
+
+test("a receipt explains exactly its content", () => {
+  const kind = requireKind(kindsByType, "chat_prompt");
+  const about = (content: string) => receiptsOf({ identity: "chat_prompt/r/p", kind, content }, [gate], [red]);
+  expect(about("c1")).toMatchObject([{ verdict: "fail", summary: "3 of 12" }]);
+  expect(about("c2")).toEqual([{ name: "job job/c1:w/check", verdict: null, score: null, summary: null, at: null }]);
+  const service = requireKind(kindsByType, "service");
+  expect(receiptsOf({ identity: "service/c:w/s", kind: service, content: "c1" }, [gate], [red])).toEqual([]);
+});
