@@ -40,3 +40,52 @@ test("no target of a repository needs a git process of its own", async () => {
   const [few, many] = await Promise.all(counted);
   expect(many).toEqual(few);
 });
+
+test.each([1, 2])("two targets are planned, applied, added and retired on %s control planes", async (count) => {
+  const servers = await Promise.all(Array.from({ length: count }, () => serve()));
+  const upstream = await upstreamOf(foldersOf(2));
+  const names = servers.map((_, at) => nameOf(at));
+  // The third one has the control plane of the first one.
+  const items = [0, 1, 2].map((at) => `- { name: ${nameOf(at)}, on: ${names[at % count]} }\n`);
+  await upstream.commit({ "list.yaml": items.slice(0, 2).join("") });
+  const target = { name: "{name}", each: { file: "list.yaml" }, server: "{on}", paths: ["clusters/{name}"] };
+  const { runHere, write } = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    servers: servers.map(({ url }, at) => ({ name: names[at], url, tokenFile: `${at}.token` })),
+    targets: [target],
+  });
+  for (const [at, { token }] of servers.entries()) await write(`${at}.token`, token);
+  const summaries = async () =>
+    JSON.parse((await runHere(["plan", "-o", "json"])).stdout).targets.map(
+      (one: { target: string; summary: { create: number } }) => [one.target, one.summary.create],
+    );
+  const apply = async (at: number) =>
+    expect(await runHere(["apply", "--target", nameOf(at), "--yes"])).toMatchObject({ code: 0 });
+  expect(await summaries()).toEqual([
+    [nameOf(0), 2],
+    [nameOf(1), 2],
+  ]);
+  for (const at of [0, 1]) await apply(at);
+  expect(await runHere(["plan", "--detailed-exitcode"])).toMatchObject({ code: 0 });
+  await upstream.git("rm", "--quiet", "-r", `clusters/${nameOf(1)}`);
+  const before = servers.map((server) => server.effects().length);
+  await upstream.commit({ "list.yaml": `${items[0]}${items[2]}`, [`clusters/${nameOf(2)}/a.yaml`]: team("later") });
+  expect(await summaries()).toEqual([
+    [nameOf(0), 0],
+    [nameOf(2), 1],
+  ]);
+  await apply(2);
+  expect(servers.map((server) => server.effects().length)).toEqual(
+    before.map((effects, at) => effects + (at === 0 ? 1 : 0)),
+  );
+  const { targets } = JSON.parse((await runHere(["status", "-o", "json"])).stdout);
+  expect(targets.map((one: { target: string; condition: string }) => [one.target, one.condition]).at(-1)).toEqual([
+    nameOf(1),
+    "Retired",
+  ]);
+  const orphans = await runHere(["orphans", "--target", nameOf(1), "-o", "json"]);
+  expect(JSON.parse(orphans.stdout).orphans).toMatchObject([
+    { identity: `team/${nameOf(1)}-a` },
+    { identity: `team/${nameOf(1)}-b` },
+  ]);
+});
