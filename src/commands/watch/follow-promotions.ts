@@ -8,9 +8,6 @@ import { durationMs } from "../../schema/duration.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import { tell, tellFailure } from "../output/log-stream.ts";
-import { promotionTargets } from "../promote/find-promotion.ts";
-import { proposalPlace, proposePromotion, withdrawPromotion } from "../promote/propose.ts";
-import { reportedPromotion } from "../promote/reported-promotion.ts";
 import { findTargets } from "../targets/find-targets.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
 
@@ -110,6 +107,10 @@ async function promoteOnce(
   { invocation, operatorFile, shared, meter }: Promoting,
   signal: AbortSignal,
 ): Promise<Looked> {
+  // Loaded here, because most daemons promote nothing.
+  const { promotionTargets } = await import("../promote/find-promotion.ts");
+  const { proposalPlace, proposePromotion, withdrawPromotion } = await import("../promote/propose.ts");
+  const { reportedPromotion } = await import("../promote/reported-promotion.ts");
   const { target: _, ...flags } = invocation.flags;
   const terminal = { ...invocation.terminal, stopping: signal };
   const reading = { ...invocation, terminal, flags, args: [], shared: { remotes: shared.remotes } };
