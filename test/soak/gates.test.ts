@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { askGates } from "./ask-gates.ts";
+import { seedOf } from "./sweep.ts";
+
+const seed = seedOf();
+
+test(`no content passes a gate without its answer, in 20,000 rounds of seed ${seed}`, {
+  timeout: 600_000,
+}, async () => {
+  const seen = await askGates(seed, 20_000);
+  process.stdout.write(`gates, seed ${seed}: ${JSON.stringify(Object.fromEntries(seen))}\n`);
+  expect(seen.size).toBe(20);
+});
