@@ -7,6 +7,7 @@ import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";
 import { RECORDED_TARGETS } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
+import { stagesIn } from "./targets/stage-targets.ts";
 import { columnsOn, writeResult } from "./terminal.ts";
 
 /** Triggers a pass of the running daemon and waits for its end. */
@@ -22,7 +23,8 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
     });
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || isNamed(target));
-  const report = { targets, stages: [], daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() };
+  const stages = await stagesIn(opened, targets, terminal.clock.now());
+  const report = { targets, stages, daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
   await writeResult(terminal, statusReport(report, shown));
   return targets.some(({ condition }) => condition === "Stalled") ? exitCodes.error : 0;

@@ -1,18 +1,17 @@
 import { gateStatus } from "../core/gates/gate-status.ts";
-import { decisionsAt, holdOnStage, holdText } from "../core/holds.ts";
+import { decisionsAt, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
-import { type StageStatus, stageStatuses } from "../core/stages/stage-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
 import { freezeStatus, neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
-import { progressOf } from "../engine/order/earlier-targets.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import { sayWait } from "./output/log-stream.ts";
 import { type CommandTarget, RECORDED_TARGETS } from "./targets/create-target.ts";
-import { type FoundTargets, findTargets } from "./targets/find-targets.ts";
+import { findTargets } from "./targets/find-targets.ts";
 import { retiredTargetStatus } from "./targets/retired-target.ts";
+import { stagesIn } from "./targets/stage-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
@@ -67,23 +66,6 @@ function whyNotSynced(reply: DaemonReply | null, name: string): readonly string[
   if (found.sync === "Synced") return [];
   const why = found.message ?? found.reason;
   return [`${name} is ${found.sync}${why === null ? "" : `: ${why}`}`];
-}
-
-async function stagesIn(
-  { targets, orders }: FoundTargets,
-  statuses: readonly TargetStatus[],
-  now: number,
-): Promise<readonly StageStatus[]> {
-  if (orders.stages.length === 0) return [];
-  const staged = await Promise.all(
-    targets.map(async ({ name, state }) => {
-      const status = statuses.find(({ target }) => target === name) ?? neverRunStatus(name, null);
-      const hold = holdOnStage(decisionsAt(await (await state.target()).decisions(), now));
-      const text = hold === null ? null : `until ${hold.until}: ${hold.reason}`;
-      return [name, { status, progress: await progressOf(state), hold: text }] as const;
-    }),
-  );
-  return stageStatuses(orders.stages, new Map(staged));
 }
 
 // A daemon stores receipts where this command reads them.

@@ -8,6 +8,8 @@ import { linesText, sentenceText, wordsIn } from "./wrap.ts";
 
 /** What is said of a failure; a warning has no code. */
 export type SaidFailure = {
+  /** Information is no error. @default "error" */
+  readonly level?: "info" | "error";
   readonly code?: FailureText["code"];
   readonly message: string;
   readonly hint: string | null;
@@ -19,9 +21,11 @@ export function isAsked({ code }: { readonly code?: FailureText["code"] | undefi
 }
 
 /** The failure and the next step. An end that the user requested is not shown as an error. */
-export function failureText({ code, message, hint }: SaidFailure, width: number): string {
+export function failureText({ level, code, message, hint }: SaidFailure, width: number): string {
   const words = wordsIn(printable(message), width);
-  return sentenceText(isAsked({ code }) ? words : ["error:", ...words], width) + hintText(hint, width);
+  return (
+    sentenceText(level === "info" || isAsked({ code }) ? words : ["error:", ...words], width) + hintText(hint, width)
+  );
 }
 
 const HINT = { indent: "  → ", nextIndent: "    " };

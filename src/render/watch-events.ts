@@ -1,7 +1,7 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Plan } from "../core/plan/plan.ts";
-import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
+import type { ApplyEvent, KeptEvent, PassEvent } from "../core/report/events.ts";
 import { placeText } from "../core/report/invalid-text.ts";
 import { applyConclusion } from "../core/report/pass-result.ts";
 import { hasBadRollout, type Outcome } from "../core/report/report.ts";
@@ -29,7 +29,15 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
     case "kept": {
       const { revision, message, hint, diagnostics } = event;
       return [
-        { level: "error", event: "kept", revision, identity: null, message, hint, diagnostics: [...diagnostics] },
+        {
+          level: keptLevel(event),
+          event: "kept",
+          revision,
+          identity: null,
+          message,
+          hint,
+          diagnostics: [...diagnostics],
+        },
       ];
     }
     case "planned": {
@@ -102,6 +110,8 @@ export function recoveredEvent(milliseconds: number): WatchLogBody {
 
 /** Why a pass has failed. */
 export type PassFailure = {
+  /** A target that only waits for others has not failed. */
+  readonly level: "info" | "error";
   readonly message: string;
   readonly hint: string | null;
   readonly diagnostics: readonly Diagnostic[];
@@ -109,7 +119,12 @@ export type PassFailure = {
 
 /** A pass has failed; the next one retries. */
 export function failedEvent(failure: PassFailure): WatchEventBody {
-  return { ...infoEvent("failed", failure.message), ...failure, level: "error" };
+  return { ...infoEvent("failed", failure.message), ...failure };
+}
+
+/** A target that only waits for others keeps its revision without a failure. */
+export function keptLevel({ reason }: KeptEvent): PassFailure["level"] {
+  return reason === "Waiting" ? "info" : "error";
 }
 
 function infoEvent(event: WatchEventBody["event"], message: string): WatchEventBody {

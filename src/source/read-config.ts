@@ -52,7 +52,7 @@ export type OperatorConfig = Given<
   | "guards"
 >;
 
-/** The position of each rule in a configuration file, by the pointer of the rule. */
+/** The position of each rule in a configuration file, and of the order of each target, by its pointer. */
 export type RulePlaces = ReadonlyMap<string, { readonly file: string } & Position>;
 
 /** A configuration file, with its two classes of keys separated. */
@@ -152,7 +152,14 @@ function rulePlaces(value: JsonObject, file: string, locate: Locate): RulePlaces
     const list = value[key];
     return Array.isArray(list) ? list.map((_, at) => `/${key}/${at}`) : [];
   });
-  return new Map(pointers.map((pointer) => [pointer, { file, ...locate(pointer) }]));
+  const rules = pointers.map((pointer) => [pointer, { file, ...locate(pointer) }] as const);
+  const targets = Array.isArray(value.targets) ? value.targets : [];
+  const orders = targets.map((target, at) => {
+    const pointer = `/targets/${at}`;
+    const hasOrder = isObject(target) && target.after !== undefined;
+    return [pointer, { file, ...locate(hasOrder ? `${pointer}/after` : pointer) }] as const;
+  });
+  return new Map([...rules, ...orders]);
 }
 
 // A mounted ConfigMap is a link. Links outside the source belong to the operator, and are followed.

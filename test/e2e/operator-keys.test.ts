@@ -22,6 +22,8 @@ const configurations = {
   promote: "targets: [{ name: prod, promote: [/replicas] }]\n",
   gate: 'targets: [{ name: prod, gate: { job: "job/c1:ws1/check" } }]\n',
   promotions: "promotions: [{ from: staging, to: prod }]\n",
+  "order and gate":
+    "targets: [{ name: staging }, { name: prod, after: [staging], when: synced, soak: 1h, stage: live, maxUpdate: 1, gate: { metric: accuracy, atLeast: 0.9 } }]\n",
   servers: "servers: [{ name: prod, url: http://127.0.0.1:9 }]\n",
 };
 
@@ -84,4 +86,26 @@ test("a branch that sets operator keys neither loosens a gate nor adds a promoti
   }
   const step = planOf(await plan("guards: {}\n")).steps.find(({ kind }) => kind === "chat_prompt");
   expect(step).toMatchObject({ action: "block", reason: "gate" });
+});
+
+describe("with --base, operator keys", () => {
+  const configuration = configurations["order and gate"];
+
+  test("in the base alone have no effect", async () => {
+    const source = await sourceOf({ "holdfast.yaml": configuration, "ml.yaml": team("ml") }, await serve());
+    await commitAll(source.folder, "Begin");
+    await source.write("holdfast.yaml", "paths: [.]\n");
+    await commitAll(source.folder, "Remove the targets");
+    const planned = await source.runHere(["plan", "--base", "HEAD~", "-o", "json"]);
+    expect(planned).toMatchObject({ code: 0 });
+    expect(planned.stdout).not.toContain("order-not-met");
+  });
+
+  test("in the branch alone are refused", async () => {
+    const source = await sourceOf({ "ml.yaml": team("ml") }, await serve());
+    await commitAll(source.folder, "Begin");
+    await source.write("holdfast.yaml", configuration);
+    await commitAll(source.folder, "Add targets");
+    expect(await source.runHere(["plan", "--base", "HEAD~"])).toMatchObject({ code: 3, stdout: "" });
+  });
 });

@@ -45,6 +45,7 @@ test("a commit reaches production once it is healthy in staging, a failed stage 
   await upstream.commit(replicas(2));
   await eventually("staging has the second commit", () => applied(staging) === 2);
   await daemon.shows("stderr", /target production waits: staging: commit [0-9a-f]{12} is not healthy there/);
+  expect(daemon.stderr()).not.toMatch(/error: target production waits/);
   await eventually("a stuck rollout halts it", async () => (await stage("production"))?.state === "Halted");
 
   proxy.set("failed");
@@ -93,6 +94,20 @@ test("apply and plan say what is missing before the order is met, and a person m
   expect(await apply()).toMatchObject({ code: 0 });
 }, 180_000);
 
+test("an order between two branches is refused where the configuration has it", async () => {
+  const sources = ["main", "next"].map((ref) => ({ name: ref, url: "https://git.example.com/platform", ref }));
+  const targets = [
+    { name: "staging", source: "next" },
+    { name: "production", source: "main", after: ["staging"] },
+  ];
+  const { runHere } = await operatorOf({ sources, targets });
+  const refused = await runHere(["plan", "--target", "production"]);
+  expect(refused).toMatchObject({ code: 3, stdout: "" });
+  expect(refused.stderr.replace(/\s+/g, " ")).toMatch(
+    /operator\.yaml:13:\d+: target production comes after staging, which follows next of https:\S+ and not main of/,
+  );
+});
+
 test("what a command has applied to staging lets production follow by a command", async () => {
   const { staging, production, proxy, run } = await twoStages();
   const apply = (target: string) => run(["apply", "--yes", "--target", target]);
@@ -124,6 +139,8 @@ test("no commit gets into a stage on hold", async () => {
   await eventually("staging has the commit", () => applied(staging) === 2);
   await daemon.shows("stderr", /stage production is held until .*: sale/);
   expect((await stage("production"))?.state).toBe("Held");
+  const reconciled = JSON.parse((await run(["reconcile", "-o", "json"])).stdout);
+  expect(reconciled.stages).toContainEqual(expect.objectContaining({ name: "production", state: "Held" }));
   expect(applied(production)).toBe(1);
   expect(await run(["release", "stage/production"])).toMatchObject({ code: 0, stdout: "released: stage/production\n" });
   await eventually("production has the commit", () => applied(production) === 2);

@@ -114,7 +114,7 @@ export function passLog({ flags, terminal: { stderr, clock } }: Invocation): ((e
     }
     if (event.what === "read" && event.isRefused) {
       const { message, hint } = sourceRefusal(event.diagnostics, flags);
-      say(failedEvent({ message: `${message}, and nothing was sent`, hint, diagnostics: [] }));
+      say(failedEvent({ level: "error", message: `${message}, and nothing was sent`, hint, diagnostics: [] }));
     }
   };
 }

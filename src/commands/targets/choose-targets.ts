@@ -12,7 +12,7 @@ import type { OrderRule } from "../../core/stages/decide-order.ts";
 import { type OrderedTarget, orderFault } from "../../core/stages/stages.ts";
 import { durationMs } from "../../schema/duration.ts";
 import { cronFields } from "../../schema/schedule.ts";
-import type { OperatorConfig } from "../../source/read-config.ts";
+import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { PatchFolders } from "../../source/source-root.ts";
@@ -232,13 +232,37 @@ function orderChoice({ after, when, soak, maxUpdate, stage }: TargetEntry): Orde
 
 /** The targets as their configuration orders them. */
 export function orderedTargets(choices: readonly TargetChoice[]): readonly OrderedTarget[] {
-  return choices.map(({ name, order: { after, stage } }) => ({ name, after, stage }));
+  return choices.map(({ name, source, order: { after, stage } }) => ({
+    name,
+    after,
+    stage,
+    follows: followed(source),
+  }));
 }
 
-/** Refuses an order of targets that cannot be met. */
-export function requireOrder(choices: readonly TargetChoice[], { entries }: ChosenSources): void {
+function followed(source: SourceChoice | null): string {
+  if (source === null) return "the local folder";
+  const { address, ref } = source;
+  return `${ref ?? "the default branch"} of ${address.url}`;
+}
+
+/** Refuses an order of targets that cannot be met, where the configuration has it. */
+export function requireOrder(
+  choices: readonly TargetChoice[],
+  { entries }: ChosenSources,
+  files: readonly ConfigFile[],
+): void {
   const fault = orderFault(orderedTargets(choices), { mayMatchNone: entries.some(({ each }) => each) });
-  if (fault !== null) throw refused(fault.why, fault.hint);
+  if (fault === null) return;
+  const after = choices.find(({ name }) => name === fault.target)?.order.after;
+  const place = files.flatMap((file) => placeOf(file, (entry) => entry.name === fault.target || entry.after === after));
+  throw refused([...place, fault.why].join(": "), fault.hint);
+}
+
+// The targets of a pattern have the `after` of its entry.
+function placeOf({ operator, places }: ConfigFile, isMeant: (entry: TargetEntry) => boolean): readonly string[] {
+  const found = places.get(`/targets/${(operator.targets ?? []).findIndex(isMeant)}`);
+  return found === undefined ? [] : [`${found.file}:${found.line}:${found.column}`];
 }
 
 /** Refuses promotions between targets that do not exist; those of a pattern may come later. */

@@ -158,7 +158,7 @@ export async function findTargets(invocation: Invocation, given: TargetUse): Pro
   requireKnownOrigins(choices);
   const reading = { ...shared, invocation: withoutSelection(invocation), use: readingUse(use) };
   const active = choices.filter(({ isRetired }) => !isRetired);
-  requireOrder(active, chosen);
+  requireOrder(active, chosen, config.files);
   requirePromotions(operator, choices, chosen);
   const orders = stageOrders(active, (choice) => createTarget(choice, { ...reading, choices }), terminal);
   const targets = createTargets(selected, { ...shared, orders, choices });

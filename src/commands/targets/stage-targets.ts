@@ -1,8 +1,13 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { decisionsAt, holdOnStage } from "../../core/holds.ts";
+import type { TargetStatus } from "../../core/report/target-status.ts";
+import { type StageStatus, stageStatuses } from "../../core/stages/stage-status.ts";
+import { neverRunStatus } from "../../daemon/status-after-pass.ts";
+import { progressOf } from "../../engine/order/earlier-targets.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { Invocation } from "../command.ts";
 import { type CommandTarget, RECORDED_TARGETS } from "./create-target.ts";
-import { findTargets } from "./find-targets.ts";
+import { type FoundTargets, findTargets } from "./find-targets.ts";
 
 /** A target of a stage, with the state folder of all. */
 export type StageTarget = CommandTarget & { readonly stateFolder: string };
@@ -33,4 +38,22 @@ function noStage(name: string, stages: readonly { readonly name: string }[]): Ho
   return new HoldfastError("invalid", `there is no stage ${name}`, {
     hint: hint ?? (near === undefined ? `there are: ${names.join(", ")}` : `did you mean ${near}?`),
   });
+}
+
+/** How far the stages of the targets have come, given their statuses. */
+export async function stagesIn(
+  { targets, orders }: FoundTargets,
+  statuses: readonly TargetStatus[],
+  now: number,
+): Promise<readonly StageStatus[]> {
+  if (orders.stages.length === 0) return [];
+  const staged = await Promise.all(
+    targets.map(async ({ name, state }) => {
+      const status = statuses.find(({ target }) => target === name) ?? neverRunStatus(name, null);
+      const hold = holdOnStage(decisionsAt(await (await state.target()).decisions(), now));
+      const text = hold === null ? null : `until ${hold.until}: ${hold.reason}`;
+      return [name, { status, progress: await progressOf(state), hold: text }] as const;
+    }),
+  );
+  return stageStatuses(orders.stages, new Map(staged));
 }

@@ -17,6 +17,7 @@ import {
   type WatchEventBody,
   warningEvent,
 } from "../../render/watch-events.ts";
+import { SourceError } from "../../source/source-error.ts";
 import type { Invocation } from "../command.ts";
 import { toHoldfastError } from "../errors/to-holdfast-error.ts";
 import { markAnswered, type Terminal } from "../terminal.ts";
@@ -33,7 +34,8 @@ export type WatchReporter = PassObserver & {
 export function failureIn(error: unknown): PassFailure {
   const { hint = null, diagnostics = [] } = toHoldfastError(error) ?? {};
   const message = errorMessage(error);
-  return { message, hint, diagnostics };
+  const level = error instanceof SourceError && error.reason === "Waiting" ? "info" : "error";
+  return { level, message, hint, diagnostics };
 }
 
 /** Writes each event as a line of JSON to stdout. */

@@ -13,7 +13,7 @@ import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
 import { planLine } from "../../render/plan.ts";
 import { missingExtensionsText } from "../../render/report-notes.ts";
-import { idleEvent, type PassFailure, startedEvent } from "../../render/watch-events.ts";
+import { idleEvent, keptLevel, type PassFailure, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "../output/log-stream.ts";
 import { notPrinted, passNotices } from "../output/pass-notices.ts";
@@ -249,8 +249,8 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
   // A new view each time, because it caches the lines of files that may have changed.
   const diagnostics: PassTexts["diagnostics"] = (list) =>
     diagnosticsText(list, terminalViewOf(invocation).diagnosticView);
-  const failure: PassTexts["failure"] = ({ message, hint, diagnostics: list }) =>
-    diagnostics(list) + failureText({ message, hint }, columnsOn(stderr));
+  const failure: PassTexts["failure"] = ({ level, message, hint, diagnostics: list }) =>
+    diagnostics(list) + failureText({ level, message, hint }, columnsOn(stderr));
   return {
     head: (revision) => {
       const commit = revision === null ? "" : `, commit ${printable(revision.slice(0, 12))}`;
@@ -261,7 +261,8 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
       diagnostics(notPrinted(event.diagnostics, warnings.all())) +
       otherDocumentsText(event.otherDocuments, { width: view.width, lists: false }) +
       leftOutText(event, view),
-    kept: (event) => `${failure(event)}keeping the last applied revision${revisionText(event)}\n`,
+    kept: (event) =>
+      `${failure({ ...event, level: keptLevel(event) })}keeping the last applied revision${revisionText(event)}\n`,
     failure,
   };
 }

@@ -7,6 +7,8 @@ export type OrderedTarget = {
   readonly after: readonly string[];
   /** The name that the configuration gives its stage; null if it gives none. */
   readonly stage: string | null;
+  /** What its commits are from: a repository and its ref, or the local folder. */
+  readonly follows: string;
 };
 
 /** The targets with one `after`. */
@@ -20,8 +22,8 @@ export type Stage = {
   readonly unmatched: readonly string[];
 };
 
-/** Why an order of targets is refused, and what to do. */
-export type OrderFault = { readonly why: string; readonly hint: string };
+/** Why the order of a target is refused, and what to do. */
+export type OrderFault = { readonly target: string; readonly why: string; readonly hint: string };
 
 /** The stages of the targets, in the order in which commits reach them. */
 export function stagesOf(targets: readonly OrderedTarget[]): readonly Stage[] {
@@ -75,6 +77,7 @@ export function orderFault(
   const stages = stagesOf(targets);
   return (
     stages.map((stage) => faultOf(stage, mayMatchNone)).find((fault) => fault !== null) ??
+    sourceFault(targets, stages) ??
     nameFault(targets, stages) ??
     cycleFault(stages)
   );
@@ -83,7 +86,9 @@ export function orderFault(
 function faultOf({ targets, earlier, unmatched }: Stage, mayMatchNone: boolean): OrderFault | null {
   const [pattern] = unmatched;
   if (pattern !== undefined && !mayMatchNone) {
-    return { why: `\`after\` of target ${targets[0]} has ${pattern}, which matches no target`, hint: "correct it" };
+    const [target = ""] = targets;
+    const why = `\`after\` of target ${target} has ${pattern}, which matches no target`;
+    return { target, why, hint: "correct it" };
   }
   const own = targets.find((name) => earlier.includes(name));
   if (own === undefined) return null;
@@ -91,7 +96,21 @@ function faultOf({ targets, earlier, unmatched }: Stage, mayMatchNone: boolean):
     targets.length === 1
       ? `\`after\` of target ${own} matches the target itself`
       : `\`after\` of target ${own} matches targets of its own stage: ${own}`;
-  return { why, hint: "name only targets that come before it" };
+  return { target: own, why, hint: "name only targets that come before it" };
+}
+
+// A commit of one repository is never applied from another one, so the order would never be met.
+function sourceFault(targets: readonly OrderedTarget[], stages: readonly Stage[]): OrderFault | null {
+  const followed = new Map(targets.map(({ name, follows }) => [name, follows]));
+  for (const { targets: members, earlier } of stages) {
+    for (const target of members) {
+      const other = earlier.find((name) => followed.get(name) !== followed.get(target));
+      if (other === undefined) continue;
+      const why = `target ${target} comes after ${other}, which follows ${followed.get(other)} and not ${followed.get(target)}`;
+      return { target, why, hint: "let both follow one ref of one repository, or correct `after`" };
+    }
+  }
+  return null;
 }
 
 function nameFault(targets: readonly OrderedTarget[], stages: readonly Stage[]): OrderFault | null {
@@ -99,6 +118,7 @@ function nameFault(targets: readonly OrderedTarget[], stages: readonly Stage[]):
   const other = targets.find(({ name, stage }) => stage !== null && stageOf(name)?.name !== stage);
   if (other !== undefined) {
     return {
+      target: other.name,
       why: `the targets with the \`after\` of target ${other.name} have two stage names: ${stageOf(other.name)?.name} and ${other.stage}`,
       hint: "give them one",
     };
@@ -106,7 +126,8 @@ function nameFault(targets: readonly OrderedTarget[], stages: readonly Stage[]):
   const names = stages.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return null;
-  return { why: `two stages are called ${twice}`, hint: "rename one of them with `stage`" };
+  const [target = ""] = stages.findLast(({ name }) => name === twice)?.targets ?? [];
+  return { target, why: `two stages are called ${twice}`, hint: "rename one of them with `stage`" };
 }
 
 function cycleFault(stages: readonly Stage[]): OrderFault | null {
@@ -114,8 +135,10 @@ function cycleFault(stages: readonly Stage[]): OrderFault | null {
   for (const { targets, earlier } of stages) {
     const later = earlier.filter((name) => !seen.has(name));
     if (later.length > 0) {
+      const [target = ""] = targets;
       return {
-        why: `\`after\` makes a cycle: ${targets[0]} comes after ${later[0]}, which comes after it`,
+        target,
+        why: `\`after\` makes a cycle: ${target} comes after ${later[0]}, which comes after it`,
         hint: "break it",
       };
     }

@@ -47,7 +47,13 @@ export function commitStatusOf(pass: EndedPass, target: string): ForgeStatus | n
   if (applied === null || commit === null || left === null) return null;
   const { summary } = applied.report;
   const description = reasonsText(left) ?? joinCounts(Object.entries(summary).map(([name, number]) => [number, name]));
-  return { commit, name: `holdfast/${target}`, state: left.length === 0 ? "success" : "failure", description };
+  return { commit, name: `holdfast/${target}`, state: stateOf(left), description };
+}
+
+// What only waits for the end of a freeze has not failed.
+function stateOf(left: readonly { readonly reason: string }[]): ForgeStatus["state"] {
+  if (left.length === 0) return "success";
+  return left.every(({ reason }) => reason === "Frozen") ? "pending" : "failure";
 }
 
 function waitingStatusOf({ conclusion: { reasons }, times }: EndedPass, target: string): ForgeStatus | null {

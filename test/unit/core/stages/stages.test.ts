@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { orderFault, stagesOf } from "../../../../src/core/stages/stages.ts";
 
-const target = (name: string, after: readonly string[] = [], stage: string | null = null) => ({ name, after, stage });
+const follows = "main of https://git.example.com/platform";
+const target = (name: string, after: readonly string[] = [], stage: string | null = null) => ({
+  ...{ name, after, stage, follows },
+});
 const fault = (...targets: readonly ReturnType<typeof target>[]) =>
   orderFault(targets, { mayMatchNone: false })?.why ?? null;
 
@@ -35,6 +38,11 @@ test.each([
     "two names",
     [target("a"), target("b", ["a"], "x"), target("c", ["a"], "y")],
     "the targets with the `after` of target c have two stage names: x and y",
+  ],
+  [
+    "another branch",
+    [{ ...target("a"), follows: "next of https://git.example.com/platform" }, target("b", ["a"])],
+    "target b comes after a, which follows next of https://git.example.com/platform and not main of https://git.example.com/platform",
   ],
   ["one name twice", [target("a", [], "x"), target("b", ["a"], "x")], "two stages are called x"],
 ])("a configuration with %s", (_, targets, expected) => {

@@ -77,6 +77,17 @@ test("a commit that waits for other targets is pending, and one that they halt h
   expect(ended("Held")).toBeNull();
 });
 
+test("a commit that only waits for the end of a freeze is pending, and has failed if something else is left", () => {
+  const ended = (...others: readonly { readonly identity: string; readonly result: OutcomeResult }[]) => {
+    const error = { code: "frozen", message: "the target is frozen until 2026-11-30T06:00:00Z" };
+    const event = sampleApplyEvent([{ identity: "team/ml", result: "skipped", error }, ...others]);
+    const applied = { ...event, report: { ...event.report, revision: "c0ffee" } };
+    return commitStatusOf(observedPass({ ...createPassWatch().observer }, [applied]), "prod");
+  };
+  expect(ended()).toMatchObject({ commit: "c0ffee", state: "pending", description: expect.stringContaining("frozen") });
+  expect(ended({ identity: "team/web", result: "failed" })).toMatchObject({ state: "failure" });
+});
+
 test("GitLab is told in its own form, and asked again when it answers 503", async () => {
   const { url, received } = await startReceiver((response, nth) => void response.writeHead(nth < 2 ? 503 : 201).end());
   const { pass } = await writerTo(url, "gitlab");
