@@ -70,6 +70,24 @@ test("a commit reaches production once it is healthy in staging, a failed stage 
   expect(shown.targets).toMatchObject([{ target: "staging", commit: healed }]);
 }, 240_000);
 
+test("after kill -9 of the daemon, a commit soaks on in staging before it reaches production", async () => {
+  const { staging, production, proxy, upstream, start } = await twoStages({ soak: "3s" });
+  const killed = start(["watch"]);
+  await eventually("production has the first commit", () => applied(production) === 1);
+  proxy.set("stuck");
+  await upstream.commit(replicas(2));
+  await eventually("staging has the second commit", () => applied(staging) === 2);
+  killed.kill("SIGKILL");
+  expect(await killed.ended).toMatchObject({ signal: "SIGKILL" });
+  const daemon = start(["watch"]);
+  await daemon.shows("stderr", /target production waits: staging: /);
+  expect(applied(production)).toBe(1);
+  const healthyAt = performance.now();
+  proxy.set("healthy");
+  await eventually("production has the second commit", () => applied(production) === 2);
+  expect(performance.now() - healthyAt).toBeGreaterThan(3000);
+}, 180_000);
+
 test("apply and plan say what is missing before the order is met, and a person may override it", async () => {
   const { production, run } = await twoStages({ soak: "1h" });
   const apply = (...more: readonly string[]) => run(["apply", "--yes", "--target", "production", ...more]);
