@@ -41,6 +41,18 @@ test("no target of a repository needs a git process of its own", async () => {
   expect(many).toEqual(few);
 });
 
+test("a state folder that cannot be made is an error of the operator's, which says where and why", async () => {
+  const upstream = await upstreamOf(foldersOf(1));
+  const { runHere } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }], targets: [pattern] });
+  const ended = await runHere(["validate"], { HOLDFAST_STATE: "/proc/none" });
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toContain(
+    "error: the repository of a source cannot be kept in /proc/none/sources/platform.git: ",
+  );
+  expect(ended.stderr).toContain("--state");
+  expect(ended.stderr).not.toContain("fault of holdfast");
+});
+
 test.each([1, 2])("two targets are planned, applied, added and retired on %s control planes", async (count) => {
   const servers = await Promise.all(Array.from({ length: count }, () => serve()));
   const upstream = await upstreamOf(foldersOf(2));

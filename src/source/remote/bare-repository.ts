@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { createFile, replaceFile } from "../../files/write-file.ts";
 import { holdExclusiveLock } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
+import { storageErrorAt } from "../../store/store-error.ts";
 import type { ObjectFormat } from "../git/git.ts";
 import type { Pace } from "../pacer.ts";
 import { localEnvironment } from "./git-environment.ts";
@@ -15,7 +17,13 @@ const BUSY_MS = 50;
 
 /** Locks a bare repository of ours against other processes; creates its folder if it is missing. */
 export async function lockRepository(folder: string, { clock, signal }: Pace): Promise<AsyncDisposable> {
-  await makeFolder(folder);
+  await makeFolder(folder).catch((cause: unknown) => {
+    if (!(cause instanceof Error && "syscall" in cause)) throw cause;
+    throw new HoldfastError("error", `the repository of a source cannot be kept in ${storageErrorAt(folder, cause)}`, {
+      hint: "nothing was sent: free disk space there, make it writable, or name another folder with --state",
+      cause,
+    });
+  });
   // The folder may lie in a checkout.
   createFile(join(folder, ".gitignore"), "*\n");
   for (;;) {
