@@ -39,17 +39,21 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const recorder = await createApplyRecorder(target, terminal);
   // A log has the same events as that of a daemon, instead of the text.
   const show = progress.with(passLog(invocation) ?? passNotices(shown, view));
+  let hasBegun = false;
   const emit = (event: PassEvent): void => {
     if (event.what === "begun") {
+      hasBegun = true;
       header.print();
       recorder.begun();
     }
     show(event);
   };
-  const end = await reconcile(target, mode, { ...terminal, emit }).catch((error: unknown) => {
+  const end = await reconcile(target, mode, { ...terminal, emit }).catch(async (error: unknown) => {
     header.printRefused();
+    if (!hasBegun) await target.order?.release();
     throw error;
   });
+  if (!hasBegun && end.what !== "applied") await target.order?.release();
   progress[Symbol.dispose]();
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");

@@ -49,6 +49,8 @@ export type TargetOrder = {
   readonly require: (revision: string | null, run: Stoppable) => Promise<void>;
   /** The order that a person has overridden by flag; null if it was met. */
   readonly overridden: () => string | null;
+  /** Gives back the place of `maxUpdate` that `require` has taken, since nothing was written. */
+  readonly release: () => Promise<void>;
   /** Warns where an apply would be refused. */
   readonly warnings: (revision: string | null, run: Stoppable) => Promise<readonly Diagnostic[]>;
   /** Records how far a revision has come after a pass. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { foundations, service } from "../support/manifests.ts";
+import { onTerminal } from "../support/pty.ts";
 import { rolloutProxy } from "../support/rollout-proxy.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -166,7 +167,8 @@ test("no commit gets into a stage on hold", async () => {
   expect((await run(["release", "stage/prod"])).stderr).toContain("there is no stage prod");
 }, 180_000);
 
-test("a bad commit spreads to no more targets than maxUpdate", async () => {
+/** Three targets of one stage and one control plane, of which one may change at once. */
+async function threeTargets() {
   const server = await serve();
   const proxy = await rolloutProxy(server);
   const names = ["aaa", "bbb", "ccc"];
@@ -185,8 +187,13 @@ test("a bad commit spreads to no more targets than maxUpdate", async () => {
   const common = { server: proxy.url, tokenFile: join(server.data, "admin-token"), interval: 1, maxUpdate: 1 };
   const targets = names.map((name) => ({ ...common, name, paths: [name] }));
   const operator = await operatorOf({ sources: [source], targets });
-  const daemon = operator.start(["watch", "--wait-timeout", "1"]);
   const written = () => proxy.events.filter(({ what }) => what === "write").flatMap((event) => event.replicas);
+  return { proxy, upstream, filesOf, written, ...operator };
+}
+
+test("a bad commit spreads to no more targets than maxUpdate", async () => {
+  const { proxy, upstream, filesOf, written, start } = await threeTargets();
+  const daemon = start(["watch", "--wait-timeout", "1"]);
   await eventually("all have the first commit", () => written().length === 3);
   proxy.set("failed");
   await upstream.commit(filesOf(2));
@@ -195,3 +202,19 @@ test("a bad commit spreads to no more targets than maxUpdate", async () => {
   proxy.set("healthy");
   await eventually("all have the second commit", () => written().filter((count) => count === 2).length === 3);
 }, 240_000);
+
+test("commands at once change no more targets than maxUpdate, and one that writes nothing takes no place", async () => {
+  const { proxy, written, run, runThrough, config } = await threeTargets();
+  const declined = ["apply", "--config", config, "--target", "aaa"];
+  expect((await runThrough(onTerminal(200, "n\\n"), declined)).stdout).toContain("nothing was written");
+  proxy.set("stuck");
+  const apply = (name: string) => run(["apply", "--yes", "--no-wait", "--target", name]);
+  const ended = await Promise.all(["bbb", "ccc"].map(apply));
+  // Two that look at the same moment may refuse each other.
+  expect(written().length).toBeLessThanOrEqual(1);
+  for (const { code, stderr } of ended)
+    if (code !== 0) expect(stderr).toContain("only 1 of the stage may change at once");
+  proxy.set("healthy");
+  for (const name of ["bbb", "ccc", "bbb", "ccc", "aaa"]) await apply(name);
+  expect(written()).toEqual([1, 1, 1]);
+}, 180_000);

@@ -68,6 +68,7 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
   const health = createCommitHealth(owner.maxGapMs, clock);
   let chosen: string | null = null;
   let overridden: string | null = null;
+  let taken: string | null = null;
   const decide = async (candidates: readonly string[], run: Stoppable): Promise<OrderDecision> => {
     const [newest] = candidates;
     if (newest === undefined) return UNCOMMITTED;
@@ -77,8 +78,9 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     await requireUnheld(owner, stage, clock);
     const decision = await decide(candidates, run);
     if (decision.is !== "met") throw notMet(name, decision);
-    const missing = await missingPlace(decision.commit, owner, places);
-    if (missing.length > 0) throw notMet(name, { is: "waiting", missing });
+    const place = await takePlace(decision.commit, owner, places);
+    if (place.missing.length > 0) throw notMet(name, { is: "waiting", missing: place.missing });
+    if (place.isNew) taken = decision.commit;
     chosen = decision.commit;
     return chosen;
   };
@@ -92,6 +94,12 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     isOrdered,
     choose,
     overridden: () => overridden,
+    release: async () => {
+      if (taken === null) return;
+      const commit = taken;
+      taken = null;
+      await (await state.target()).advance((before) => (before.begun === commit ? withBegun(before, null) : before));
+    },
     require: async (revision, run) => {
       if (revision !== null && (revision === chosen || (await isAppliedIn(state, revision)))) return;
       if (owner.isAllowed) return override(revision, run);
@@ -150,23 +158,26 @@ function placed(progress: TargetProgress, { rule, isWatched }: OrderOwner, { max
   return isWatched ? progress : withBegun(progress, last.commit);
 }
 
-/** Takes a place of `maxUpdate` for a commit; returns who takes all of them, or nobody. */
-async function missingPlace(commit: string, owner: OrderOwner, places: OrderPlaces): Promise<readonly Missing[]> {
+/** A place of `maxUpdate`: who takes all of them, or nobody, and whether the target had none before. */
+type Place = { readonly missing: readonly Missing[]; readonly isNew: boolean };
+
+async function takePlace(commit: string, owner: OrderOwner, places: OrderPlaces): Promise<Place> {
   const { maxUpdate, stage, inTurn } = places;
-  if (maxUpdate === null) return [];
+  if (maxUpdate === null) return { missing: [], isNew: false };
   const store = await owner.state.target();
   const others = stage.targets.filter((name) => name !== owner.name);
   const takenBy = async (): Promise<readonly Missing[]> =>
     decidePlace(await Promise.all(others.map((name) => memberOf(name, places))), maxUpdate);
   return inTurn(async () => {
     const { begun } = await store.progress();
-    const missing = begun === null ? await takenBy() : [];
-    if (missing.length > 0 || !owner.isWatched) return missing;
+    const isNew = begun === null;
+    const missing = isNew ? await takenBy() : [];
+    if (missing.length > 0) return { missing, isNew };
     await store.advance((before) => withBegun(before, commit));
     // Another process may have taken a place at the same time; then both try again.
-    const late = begun === null ? await takenBy() : [];
+    const late = isNew ? await takenBy() : [];
     if (late.length > 0) await store.advance((before) => withBegun(before, null));
-    return late;
+    return { missing: late, isNew };
   });
 }
 
