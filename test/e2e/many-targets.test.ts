@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { notingGit } from "../support/git.ts";
 import { team } from "../support/manifests.ts";
@@ -16,6 +17,15 @@ const foldersOf = (count: number) =>
       .flat()
       .map(([at, file]) => [`clusters/${nameOf(at)}/${file}.yaml`, team(`${nameOf(at)}-${file}`)]),
   );
+
+type Shown = {
+  readonly target: string;
+  readonly sync: string;
+  readonly condition: string;
+  readonly appliedRevision: string;
+};
+
+const COUNT = 40;
 
 const pattern = { name: "{dir}", each: "clusters/*" };
 
@@ -100,4 +110,62 @@ test.each([1, 2])("two targets are planned, applied, added and retired on %s con
     { identity: `team/${nameOf(1)}-a` },
     { identity: `team/${nameOf(1)}-b` },
   ]);
+});
+
+test("a daemon brings forty targets of two control planes in sync, and a commit is work for the targets that it touches", async () => {
+  const servers = [await serve(), await serve()] as const;
+  const upstream = await upstreamOf(foldersOf(COUNT));
+  const on = (at: number) => `- { name: ${nameOf(at)}, on: s${at % 2} }\n`;
+  const list = (numbers: readonly number[]) => ({ "list.yaml": numbers.map(on).join("") });
+  const all = Array.from({ length: COUNT }, (_, at) => at);
+  await upstream.commit(list(all));
+  const source = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    servers: servers.map(({ url }, at) => ({ name: `s${at}`, url, tokenFile: `${at}.token` })),
+    targets: [
+      {
+        ...{ name: "{name}", each: { file: "list.yaml" }, server: "{on}", paths: ["clusters/{name}"] },
+        ...{ interval: 3600 },
+      },
+    ],
+  });
+  for (const [at, { token }] of servers.entries()) await source.write(`${at}.token`, token);
+  const daemon = source.start(["watch", "--listen", "127.0.0.1:0"]);
+  const [, url = ""] = await daemon.shows("stderr", /health and metrics on (\S+)/);
+  const targets = async (): Promise<readonly Shown[]> =>
+    JSON.parse(await (await fetch(`${url}/status`)).text()).targets;
+  // What is asked too often keeps the daemon from its work.
+  const seldom = { everyMs: 500, withinMs: 120_000 };
+  await eventually("all are in sync", async () => (await targets()).every(({ sync }) => sync === "Synced"), seldom);
+  const effects = () => servers.map((server) => server.effects().map(({ resource }) => resource));
+  const created = effects();
+  expect(created.map((each) => each.toSorted())).toEqual(
+    [0, 1].map((of) =>
+      all.filter((at) => at % 2 === of).flatMap((at) => [`team/${nameOf(at)}-a`, `team/${nameOf(at)}-b`]),
+    ),
+  );
+  await upstream.git("rm", "--quiet", "-r", `clusters/${nameOf(7)}`);
+  const commit = await upstream.commit({
+    ...list([...all.filter((at) => at !== 7), COUNT]),
+    [`clusters/${nameOf(5)}/a.yaml`]: `${team(`${nameOf(5)}-a`)}# Another text\n`,
+    [`clusters/${nameOf(6)}/c.yaml`]: team("c"),
+    [`clusters/${nameOf(COUNT)}/a.yaml`]: team("new"),
+  });
+  daemon.kill("SIGHUP");
+  await eventually(
+    "all are at the commit",
+    async () => {
+      const shown = await targets();
+      const active = shown.filter(({ condition }) => condition !== "Retired");
+      return active.length === COUNT && active.every((one) => one.sync === "Synced" && one.appliedRevision === commit);
+    },
+    seldom,
+  );
+  expect((await targets()).find(({ target }) => target === nameOf(7))?.condition).toBe("Retired");
+  expect(effects().map((each, at) => each.slice(created[at]?.length))).toEqual([
+    expect.arrayContaining(["team/c", "team/new"]),
+    [],
+  ]);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
 });
