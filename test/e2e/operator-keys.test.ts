@@ -39,7 +39,7 @@ describe.each(Object.entries(configurations))("the operator key %s in the source
     const refused = await runHere(["apply", "--yes"], { CI: "true" });
     expect(refused).toMatchObject({ code: 3, stdout: "" });
     expect(refused.stderr).toContain(`holdfast.yaml sets ${key}, which only the operator may`);
-    const asked = await runThrough(onTerminal(200, "y\\n"), ["plan"]);
+    const asked = await runThrough(onTerminal(200), ["plan"]);
     expect(asked.code).toBe(3);
     expect(asked.stdout).toContain(
       `holdfast.yaml sets ${key}, and sources, servers, targets and promotions count only outside`,
