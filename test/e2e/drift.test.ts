@@ -25,6 +25,9 @@ async function scale({ call }: Server, replicas: number): Promise<void> {
   });
 }
 
+/** Where the manifest that is changed states its number of replicas. */
+const replicasAt = { file: "services/api.yaml", line: 9 };
+
 describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   const unknown = plane.name === "full" ? 0 : 2;
 
@@ -85,17 +88,17 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     await scale(server, 5);
     expect(await causes()).toEqual([
       1,
-      [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null }],
+      [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null, ...replicasAt }],
     ]);
     await source.write("services/api.yaml", service("api", "replicas: 4\n"));
     expect(await causes()).toEqual([
       1,
-      [{ path: "/replicas", label: "replicas", before: 5, after: 4, cause: "conflict", diff: null }],
+      [{ path: "/replicas", label: "replicas", before: 5, after: 4, cause: "conflict", diff: null, ...replicasAt }],
     ]);
     await scale(server, 2);
     expect(await causes()).toEqual([
       0,
-      [{ path: "/replicas", label: "replicas", before: 2, after: 4, cause: "manifest", diff: null }],
+      [{ path: "/replicas", label: "replicas", before: 2, after: 4, cause: "manifest", diff: null, ...replicasAt }],
     ]);
     expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
@@ -139,7 +142,7 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
       expect(await source.runHere([...apply, "-o", "json"])).toMatchObject({ code: 0 });
       await source.write("holdfast.yaml", "");
       expect(await changesOf(source)).toEqual([
-        [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null }],
+        [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null, ...replicasAt }],
         [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "drift", diff: null }],
       ]);
       await source.write("holdfast.yaml", rule);
