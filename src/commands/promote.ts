@@ -1,3 +1,4 @@
+import { exitCodes } from "../core/errors.ts";
 import { promotionReport } from "../render/promotion.ts";
 import type { InvocationOf } from "./command.ts";
 import type { promote } from "./declarations/promote.ts";
@@ -25,5 +26,5 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   if ("what" in found) return endWithInvalidSource(found, invocation);
   const pullRequest = place === null ? null : await proposePromotion(found, targets, place, terminal);
   await writeResult(terminal, promotionReport({ ...found.report, pullRequest }, view));
-  return 0;
+  return found.report.refused.some(({ why }) => why === "invalid") ? exitCodes.partial : 0;
 }

@@ -95,7 +95,9 @@ export function createGitLab(place: ForgePlace): Forge {
       const what = `looking for merge requests from ${branch}`;
       const { body } = await read(what, `${project}/merge_requests?${query}`);
       if (!Array.isArray(body)) throw notAnApi(what);
-      return body.map((one) => proposalOf(one, what));
+      // A fork may have a branch of this name too.
+      const own = body.filter((one) => isObject(one) && one.source_project_id === one.target_project_id);
+      return own.map((one) => proposalOf(one, what));
     },
     writeBranch: async ({ branch, parent, message, files }) => {
       const what = `writing the branch ${branch}`;

@@ -27,7 +27,7 @@ export async function postStickyProposal(forge: Forge, proposal: StickyProposal)
   const { branch } = commit;
   const revision = contentDigest(proposal);
   const account = await forge.account();
-  const [newest] = await forge.proposals({ branch, base });
+  const newest = await newestProposal(forge, { branch, base });
   const marker = newest?.author === account ? readCommentMarker(newest.body) : null;
   const isSame = marker?.name === name && marker.revision === revision;
   const body = `${commentMarker({ name, revision })}\n${proposal.body}`;
@@ -53,11 +53,20 @@ export async function withdrawStickyProposal(
   { name, branch, base }: Pick<StickyProposal, "name" | "base"> & Pick<BranchCommit, "branch">,
   why: string,
 ): Promise<Pick<ForgeProposal, "number" | "url"> | null> {
-  const [newest] = await forge.proposals({ branch, base });
+  const newest = await newestProposal(forge, { branch, base });
   if (newest?.state !== "open" || newest.author !== (await forge.account())) return null;
   if (readCommentMarker(newest.body)?.name !== name) return null;
   await forge.closeProposal(newest.number, `${commentMarker({ name, revision: WITHDRAWN })}\n${why}\n`);
   return { number: newest.number, url: newest.url };
+}
+
+// One that was opened again may be older than others.
+async function newestProposal(
+  forge: Forge,
+  branches: Parameters<Forge["proposals"]>[0],
+): Promise<ForgeProposal | undefined> {
+  const proposals = await forge.proposals(branches);
+  return proposals.find(({ state }) => state === "open") ?? proposals[0];
 }
 
 /** The digest of no content. */

@@ -170,6 +170,7 @@ test.each([
   [{ metric: "accuracy", atLeast: 1, url: "https://example.com" }, "has metric and url"],
   [{ match: "model-version/**" }, "has none of them"],
   [{ url: "https://example.com" }, "has url without secretFile"],
+  [{ url: "https://user:pass@example.com", secretFile: "key" }, "has a url with credentials"],
   [{ url: "http://example.com", secretFile: "key" }, "has a url that is not https"],
   [{ metric: "accuracy", atLeast: 1, match: "chat_prompt/**" }, 'has the match "chat_prompt/**"'],
   [{ job: "job/c1:w/check", match: "service/**" }, 'has the match "service/**"'],

@@ -313,6 +313,24 @@ test("what is not healthy, not applied or not declared in the other target is li
   ]);
 });
 
+test("an invalid manifest on either side is listed with its error, and the run ends with 7", async () => {
+  const { source, run } = await world(both("api", api("1.1.0", 1), api("1.0.0", 3)));
+  await commitAll(source.folder, "Begin");
+  await applyBoth({ run });
+  const ended = async (): Promise<unknown> => {
+    const { code, stdout } = await run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+    const { promoted, refused } = JSON.parse(stdout) as PromotionReport;
+    return { code, promoted, refused };
+  };
+  const invalid = { code: 7, promoted: [], refused: [{ identity: API, why: "invalid" }] };
+  for (const side of ["staging", "prod"]) {
+    await source.write(`${side}/api.yaml`, api("1.1.0", 1).replace("8080", "no-port"));
+    expect(await ended()).toMatchObject(invalid);
+    await source.write(`${side}/api.yaml`, api(side === "staging" ? "1.1.0" : "1.0.0", 1));
+  }
+  expect(await ended()).toMatchObject({ code: 0, promoted: [{ identity: API }] });
+});
+
 test("what another target reads too is never changed, and a patch for many resources stays as it is", async () => {
   const it = await patchedWorld();
   await it.source.write(

@@ -13,6 +13,8 @@ export type KeptProposal = {
   title: string;
   body: string;
   state: "open" | "closed" | "merged";
+  /** Whether its branch is in another repository. */
+  readonly isOfFork?: boolean;
 };
 
 /** A branch as a fake forge keeps it: its commit, and the files that this has changed. */
@@ -346,7 +348,7 @@ function githubProposal(forge: FakeForge, { method, url, body }: Call, path: str
   if (path === "/pulls" && method === "POST") {
     const [branch, base] = [String(body.head), String(body.base)];
     if (!branches.has(branch)) return unprocessable("Validation Failed: head does not exist");
-    const isOpen = proposals.some((one) => one.branch === branch && one.base === base && one.state === "open");
+    const isOpen = proposals.some((one) => isOpenBetween(one, branch, base));
     if (isOpen) return unprocessable(`A pull request already exists for ml:${branch}.`);
     return { status: 201, json: shown(addProposal(forge, { branch, base, author: login }, body, "body")) };
   }
@@ -393,10 +395,11 @@ type Action = { readonly action: string; readonly file_path: string; readonly co
 /** GitLab's branches, commits and merge requests from them; null for another request. */
 function gitlabProposal(forge: FakeForge, { method, url, body }: Call, path: string): Reply | null {
   const { proposals, branches } = forge;
-  const shown = ({ number, author, state, title, body: description }: KeptProposal) => ({
+  const shown = ({ number, author, state, title, body: description, isOfFork }: KeptProposal) => ({
     ...{ iid: number, title, description, author: { id: Number(author) || 99 } },
     state: state === "open" ? "opened" : state,
     web_url: `https://gitlab.example.com/ml/platform/-/merge_requests/${number}`,
+    ...{ source_project_id: isOfFork ? 2 : 1, target_project_id: 1 },
   });
   if (path === "") return { status: 200, json: { default_branch: "main" } };
   if (path === "/repository/commits" && method === "POST") {
@@ -421,7 +424,7 @@ function gitlabProposal(forge: FakeForge, { method, url, body }: Call, path: str
   }
   if (path === "/merge_requests" && method === "POST") {
     const [branch, base] = [String(body.source_branch), String(body.target_branch)];
-    const isOpen = proposals.some((one) => one.branch === branch && one.base === base && one.state === "open");
+    const isOpen = proposals.some((one) => isOpenBetween(one, branch, base));
     if (isOpen) return { status: 409, json: { message: "Another open merge request already exists" } };
     return { status: 201, json: shown(addProposal(forge, { branch, base, author: "1" }, body, "description")) };
   }
@@ -430,6 +433,10 @@ function gitlabProposal(forge: FakeForge, { method, url, body }: Call, path: str
   const { title = found.title, description = found.body, state_event: event } = body;
   Object.assign(found, { title, body: description, state: event === "close" ? "closed" : found.state });
   return { status: 200, json: shown(found) };
+}
+
+function isOpenBetween(one: KeptProposal, branch: string, base: string): boolean {
+  return one.branch === branch && one.base === base && one.state === "open" && one.isOfFork !== true;
 }
 
 function addProposal(

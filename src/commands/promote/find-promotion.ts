@@ -12,7 +12,7 @@ import { nameOf } from "../../manifests/declaration.ts";
 import { renameBetween, renameEntries, renameFqns } from "../../model/rename-fqns.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import type { FoundTargets } from "../targets/find-targets.ts";
+import { type FoundTargets, retiredTarget } from "../targets/find-targets.ts";
 import { otherReaderOf } from "../targets/other-reader-of.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -39,6 +39,8 @@ export function promotionTargets(
 
 function targetNamed(targets: readonly CommandTarget[], name: string): CommandTarget {
   const found = targets.find(({ choice }) => choice?.name === name);
+  if (found?.choice?.fault) throw found.choice.fault;
+  if (found?.choice?.isRetired) throw retiredTarget(name);
   if (found !== undefined) return found;
   const names = targets.flatMap(({ choice }) => choice?.name ?? []);
   const near = closestName(name, names);

@@ -71,7 +71,10 @@ function questionOf(
       const [url, secretFile] = [text(given.url) ?? "", fileIn(text(given.secretFile))];
       if (secretFile === null)
         throw refused(target, "has url without secretFile", "name the file with the key that signs its requests");
-      if (URL.parse(url) === null || isSentInClear(url))
+      const parsed = URL.parse(url);
+      if (parsed?.username || parsed?.password)
+        throw refused(target, "has a url with credentials", "requests are signed with the key in secretFile instead");
+      if (parsed === null || isSentInClear(url))
         throw refused(
           target,
           "has a url that is not https",

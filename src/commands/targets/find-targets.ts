@@ -72,7 +72,8 @@ function listed(names: readonly string[]): string {
   return names.slice(0, MAX_LISTED).join(", ") + (left > 0 ? ` and ${left} more` : "");
 }
 
-function retiredTarget(name: string): HoldfastError {
+/** The error where a retired target is named and cannot be used. */
+export function retiredTarget(name: string): HoldfastError {
   return new HoldfastError("invalid", `target ${name} is retired: its pattern no longer stands for it`, {
     hint: `its state is kept, and it continues once it is back; holdfast orphans --target ${name} lists what it left`,
   });

@@ -82,8 +82,9 @@ function looker(entry: Entry, promoting: Promoting): (signal: AbortSignal) => Pr
       const result = await promoteOnce(entry, promoting, signal);
       promoting.meter?.count("promotions", to, result.is);
       told = null;
-      if (!("number" in result)) return;
-      const { is, number, url } = result;
+      const { is, change } = result;
+      if (change === null) return;
+      const { number, url } = change;
       const message = `promotion of ${from} to ${to}: pull request ${number} ${is}${url === null ? "" : `: ${url}`}`;
       tell(stderr, { event: `promotion-${is}`, message, from, to, number, url }, () => `${printable(message)}\n`);
     } catch (error) {
@@ -98,9 +99,11 @@ function looker(entry: Entry, promoting: Promoting): (signal: AbortSignal) => Pr
   };
 }
 
-type Looked =
-  | { readonly is: "nothing" | "waiting" | "unchanged" | "closed" }
-  | { readonly is: "created" | "updated" | "withdrawn"; readonly number: number; readonly url: string | null };
+/** What a look has found, and the pull request that it has changed; null where it has changed none. */
+type Looked = {
+  readonly is: "created" | "updated" | "unchanged" | "closed" | "withdrawn" | "nothing" | "waiting";
+  readonly change: { readonly number: number; readonly url: string | null } | null;
+};
 
 async function promoteOnce(
   { from, to, ids }: Entry,
@@ -121,18 +124,25 @@ async function promoteOnce(
   const found = await reportedPromotion(targets, { ids: ids ?? [], isProposed: true }, { ...terminal, emit: () => {} });
   if ("what" in found) throw new TypeError("a source is refused: holdfast validate says why");
   const { report } = found;
-  if (isUnsettled(report)) return { is: "waiting" };
+  if (isUnsettled(report)) return { is: "waiting", change: null };
   if (report.promoted.length === 0) {
     const withdrawn = await withdrawPromotion(targets, found, place, terminal);
-    return withdrawn === null ? { is: "nothing" } : { is: "withdrawn", ...withdrawn };
+    return { is: withdrawn === null ? "nothing" : "withdrawn", change: withdrawn };
   }
   const proposed = await proposePromotion(found, targets, place, terminal);
-  return proposed === null ? { is: "nothing" } : { ...proposed, is: proposed.result };
+  if (proposed === null) return { is: "nothing", change: null };
+  const hasChanged = proposed.result === "created" || proposed.result === "updated";
+  return { is: proposed.result, change: hasChanged ? proposed : null };
 }
 
 // What is about to be known in a moment neither opens nor changes a pull request.
 function isUnsettled({ refused }: PromotionReport): boolean {
   return refused.some(({ why, gates = [] }) => {
-    return why === "rolling-out" || why === "unreadable" || gates.some(({ verdict }) => verdict === "unanswered");
+    return (
+      why === "invalid" ||
+      why === "rolling-out" ||
+      why === "unreadable" ||
+      gates.some(({ verdict }) => verdict === "unanswered")
+    );
   });
 }

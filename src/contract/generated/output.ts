@@ -1249,7 +1249,7 @@ export type NotPromoted = {
  */
 readonly identity: string
 readonly kind: string
-readonly why: ("not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable" | "gate")
+readonly why: ("invalid" | "not-recorded" | "absent" | "unreadable" | "rolling-out" | "unhealthy" | "drifted" | "not-declared" | "shared" | "literal-secret" | "not-editable" | "gate")
 /**
  * The reason in words; never a value
  */

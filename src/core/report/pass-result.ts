@@ -98,8 +98,13 @@ function verdictOf(result: PassResultName, reasons: readonly PassReason[]): Pass
     case "failed":
     case "refused":
     case "kept":
-      return reasons.every(({ reason }) => HOLDING.includes(reason)) ? "held" : "failed";
+      return reasons.every(isHolding) ? "held" : "failed";
   }
+}
+
+/** Whether something is left because it is held, and not because it failed. */
+export function isHolding({ reason }: Pick<PassReason, "reason">): boolean {
+  return HOLDING.includes(reason);
 }
 
 // `Waiting`: the commit has not passed the targets before this one yet.

@@ -46,11 +46,14 @@ async function runsByName(
   id: string,
   name: string,
   { registry: { reader }, signal }: Reading,
-): Promise<readonly Json[]> {
+): Promise<readonly Json[] | string> {
   const { rows } = await reader.page("listDeployments", { path: { id }, limit: MOST.deployments }, { signal });
   const found: Json[] = [];
   for (const { version } of rows) {
-    for (let nth = 1; nth <= MOST.runs; nth += 1) {
+    for (let nth = 1; ; nth += 1) {
+      // The newest would be missing.
+      if (nth > MOST.runs)
+        return `it cannot be told: a version of ${name} has more than ${MOST.runs - 1} runs, and no list`;
       const path = { jobId: id, jobRunName: `${name}-${version}-${nth}` };
       const run = await unlessMissing(() => reader.get("getJobRun", { path }, { signal }));
       if (run === null) break;

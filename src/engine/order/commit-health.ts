@@ -2,7 +2,7 @@ import type { Clock } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import { applyConclusion, reasonsText } from "../../core/report/pass-result.ts";
+import { applyConclusion, isHolding, reasonsText } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { NO_TIMES, observeHealth } from "../../core/stages/observe-health.ts";
 import { type CommitObservation, type ExaminedCommit, unseen } from "../../core/stages/target-progress.ts";
@@ -56,8 +56,8 @@ export function createCommitHealth(maxGapMs: number, { monotonic }: Clock): Comm
   };
 }
 
-// A failed rollout is a matter of health, and a hold is no failure.
+// A failed rollout is a matter of health, and what a hold or a freeze leaves is no failure.
 function failureOf(applied: ApplyEvent): string | null {
   const left = applyConclusion(applied).left ?? [];
-  return reasonsText(left.filter(({ reason }) => reason !== "RolloutFailed" && reason !== "Held"));
+  return reasonsText(left.filter((one) => one.reason !== "RolloutFailed" && !isHolding(one)));
 }

@@ -15,6 +15,7 @@ import { kindsByType } from "../../kinds/index.ts";
 import { locateFields } from "../../manifests/read-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { valueAt } from "../../model/normal-form.ts";
+import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { readAccessOf } from "../session.ts";
@@ -63,8 +64,13 @@ export async function promotablePass(
       ...{ identity, as: identity, kind, file, line, ...healthy },
       fields: paths.map((path) => ({ path, line: lines.get(manifestField(identity, path)) ?? null })),
     })),
-    refused: found.filter((one): one is NotPromoted => "why" in one),
+    refused: [...invalidOnes(desired), ...found.filter((one): one is NotPromoted => "why" in one)],
   };
+}
+
+function invalidOnes({ refused }: Desired): readonly NotPromoted[] {
+  const named = refused.filter(({ identity }) => identity !== "");
+  return named.map(({ identity, kind, message }) => ({ identity, kind, why: "invalid", detail: message }));
 }
 
 type Healthy = {

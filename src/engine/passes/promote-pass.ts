@@ -18,6 +18,7 @@ import { literalSecrets } from "../../manifests/literal-secrets.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { type AskGates, gateAskerOf } from "../gates/ask-gates.ts";
+import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, type Observed, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { answersIn, askAboutSteps } from "../plan/ask-about-steps.ts";
@@ -46,7 +47,7 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
   const refused: NotPromoted[] = [];
   for (const candidate of mode.candidates) {
     const manifest = find(candidate);
-    if (manifest === undefined) refused.push(notDeclared(candidate));
+    if (manifest === undefined) refused.push(notDeclared(candidate, desired));
     else pairs.push({ candidate, manifest });
   }
   const values = await readManifests(
@@ -91,7 +92,12 @@ function manifestFinder(
   return (candidate) => byPlace.get(placeOf(candidate)) ?? byName.get(unnumbered(candidate.as));
 }
 
-function notDeclared({ identity, kind }: PromotionCandidate): NotPromoted {
+function notDeclared({ identity, kind, as }: PromotionCandidate, { refused, nameless }: Desired): NotPromoted {
+  const [invalid = nameless[0]] = refused.filter((one) => one.identity === as);
+  if (invalid !== undefined) {
+    const detail = `the manifest of the target promoted to is invalid: ${invalid.message}`;
+    return { identity, kind, why: "invalid", detail };
+  }
   return { identity, kind, why: "not-declared", detail: "the target promoted to does not declare it" };
 }
 

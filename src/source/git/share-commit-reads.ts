@@ -92,10 +92,19 @@ class BlobProcess {
     this.#child = null;
   }
 
+  #start(): ReturnType<typeof startReader> {
+    const child = startReader(this.#repository);
+    this.#child = child;
+    // One that has ended answers no further request.
+    child.once("close", () => {
+      if (this.#child === child) this.#child = null;
+    });
+    return child;
+  }
+
   async #collect(ids: readonly string[], collector: BlobCollector, { signal }: Stop): Promise<void> {
     signal.throwIfAborted();
-    const child = this.#child ?? startReader(this.#repository);
-    this.#child = child;
+    const child = this.#child ?? this.#start();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const take = (part: Buffer): void => {
       collector.add(part);
