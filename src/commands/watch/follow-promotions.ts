@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import type { PromotionReport } from "../../contract/generated/output.ts";
-import type { Meter } from "../../daemon/meter.ts";
+import type { CountedResults, Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { printable } from "../../render/escape.ts";
 import { durationMs } from "../../schema/duration.ts";
@@ -101,7 +101,7 @@ function looker(entry: Entry, promoting: Promoting): (signal: AbortSignal) => Pr
 
 /** What a look has found, and the pull request that it has changed; null where it has changed none. */
 type Looked = {
-  readonly is: "created" | "updated" | "unchanged" | "closed" | "withdrawn" | "nothing" | "waiting";
+  readonly is: Exclude<CountedResults["promotions"], "failed">;
   readonly change: { readonly number: number; readonly url: string | null } | null;
 };
 
