@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -372,6 +372,47 @@ test("what another target reads too is never changed, and a patch for many resou
   const { promoted, refused } = await promote();
   expect([promoted, refused]).toMatchObject([[], [{ why: "shared" }]]);
   expect(refused[0]?.detail).toContain("target staging reads the patches in patches/staging too");
+});
+
+test("sources that name one repository in two ways are one, and those of two branches are not", async () => {
+  const it = await patchedWorld();
+  const { source } = it;
+  await commitAll(source.folder, "Start");
+  const linked = join(await temporaryFolder(), "linked");
+  await symlink(source.folder, linked);
+  const sources = `sources: [{ name: one, url: "${source.folder}" }, { name: two, url: "${linked}/" }]\n`;
+  const keys = (staging: string, prod: string, more = sources): Promise<void> =>
+    it.targets({ staging: `source: one, ${staging}`, prod: `source: two, ${prod}`, more });
+  const promote = async (): Promise<PromotionReport> => {
+    const ended = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining("error") });
+    return JSON.parse(ended.stdout);
+  };
+  const patches = "paths: [base, patches], patches: patches";
+  const rename = "rename: { clusters: { dev: live } }";
+  await keys(`${patches}/staging`, `${patches}/prod, ${rename}`);
+  await applyBoth(it);
+  expect((await promote()).promoted.map(({ file }) => file)).toEqual([
+    "patches/prod/api.yaml",
+    "patches/prod/promoted.yaml",
+  ]);
+  await keys(`${patches}/staging`, "paths: [base]");
+  const { promoted, refused } = await promote();
+  expect([promoted, refused.find(({ identity }) => identity === API)]).toMatchObject([
+    [],
+    { why: "shared", detail: expect.stringContaining("target staging reads base/api.yaml too") },
+  ]);
+  // Nor what else is in a folder of patches.
+  await it.source.write("patches/staging/extra.yaml", service("extra").replace("dev:", "live:"));
+  await commitAll(source.folder, "Add a manifest to the patches");
+  await keys(`${patches}/staging`, `${patches}/prod, ${rename}`);
+  const planned = await it.run(["plan", "--target", "prod"]);
+  expect([planned.code, planned.stdout]).toEqual([0, expect.not.stringContaining("extra")]);
+  await git(source.folder, "reset", "--quiet", "--hard", "HEAD~");
+  // What is promoted to a branch is not what targets of other branches read.
+  await git(source.folder, "branch", "production");
+  await keys(`${patches}/staging`, "paths: [base]", sources.replace('/" }', '/", ref: production }'));
+  expect((await promote()).promoted.map(({ file }) => file)).toEqual(["base/api.yaml", "base/worker.yaml"]);
 });
 
 test("wrong input is named: unknown targets, the same one twice, no forge, a folder that is no commit", async () => {

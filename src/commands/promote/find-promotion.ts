@@ -13,7 +13,7 @@ import { renameBetween, renameEntries, renameFqns } from "../../model/rename-fqn
 import { closestName } from "../../schema/closest-name.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, retiredTarget } from "../targets/find-targets.ts";
-import { otherReaderOf } from "../targets/other-reader-of.ts";
+import { mayReadOneBranch, otherReaderOf } from "../targets/other-reader-of.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The two targets of a promotion, and all others. */
@@ -66,7 +66,8 @@ export async function findPromotion(
     {
       is: "promote",
       candidates: namedAsIn(to, from, promotable.candidates),
-      isOneSource: from.remote === to.remote,
+      isOneSource: (revision) =>
+        from.remote === to.remote || (mayReadOneBranch(from, to) && revision === promotable.revision),
       readerOf: (path) => otherReaderOf(path, to, all),
       keepsReceipts: terminal.isProposed,
     },

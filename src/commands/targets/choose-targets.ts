@@ -13,7 +13,7 @@ import { type OrderedTarget, orderFault } from "../../core/stages/stages.ts";
 import { durationMs } from "../../schema/duration.ts";
 import { cronFields } from "../../schema/schedule.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
-import { parseRemoteAddress } from "../../source/remote/address.ts";
+import { isOneRepository, parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { PatchFolders } from "../../source/source-root.ts";
 import type { Terminal } from "../terminal.ts";
@@ -36,7 +36,7 @@ export type TargetChoice = {
   readonly source: SourceChoice | null;
   readonly paths: readonly string[] | null;
   readonly rename: NonNullable<TargetEntry["rename"]> | null;
-  /** The folders of patch files of this target, and of the others of its source. */
+  /** The folders of patch files of this target, and of the others of its repository. */
   readonly patches: PatchFolders;
   readonly server: string | null;
   /** What the control plane is to be spared by all targets that name its entry of `servers`; null without an entry. */
@@ -123,17 +123,21 @@ export function chooseTarget(
   };
 }
 
-// No target of a source reads the patch files of another one.
+// No target of a repository reads the patch files of another one.
 function patchFolders(
   entry: TargetEntry,
   source: SourceChoice | null,
   { sources, entries }: Pick<ChosenSources, "sources" | "entries">,
 ): PatchFolders {
   const own = patchFolder(entry);
-  const same = entries.filter((other) => other.patches && sourceOf(other, sources) === source);
+  const same = entries.filter((other) => other.patches && isSameSource(sourceOf(other, sources), source));
   const others = new Set(same.flatMap((other) => patchFolder(other) ?? []));
   if (own !== null) others.delete(own);
   return { own, others: [...others] };
+}
+
+function isSameSource(one: SourceChoice | null, other: SourceChoice | null): boolean {
+  return one === other || (one !== null && other !== null && isOneRepository(one.address, other.address));
 }
 
 function patchFolder({ name, patches }: TargetEntry): string | null {

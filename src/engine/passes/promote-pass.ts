@@ -31,8 +31,8 @@ export type PromoteMode = {
   readonly is: "promote";
   /** With the names that the target has for clusters and workspaces. */
   readonly candidates: readonly PromotionCandidate[];
-  /** Whether both targets have the same source, so that one document may declare a resource in both. */
-  readonly isOneSource: boolean;
+  /** Whether the other target read the same files as this revision, so that one document may declare a resource in both. */
+  readonly isOneSource: (revision: string | null) => boolean;
   readonly readerOf: PromotedSource["readerOf"];
   /** Whether the answers of gates are stored, as where a pull request is opened. */
   readonly keepsReceipts: boolean;
@@ -42,7 +42,7 @@ export type PromoteMode = {
 export async function promotePass(pass: Pass, mode: PromoteMode): Promise<PromotionEvent> {
   const { connection, read, run } = pass;
   const { desired } = read;
-  const find = manifestFinder(read.manifests, mode);
+  const find = manifestFinder(read.manifests, mode.isOneSource(desired.revision));
   const pairs: { readonly candidate: PromotionCandidate; readonly manifest: SourceManifest }[] = [];
   const refused: NotPromoted[] = [];
   for (const candidate of mode.candidates) {
@@ -84,7 +84,7 @@ export async function promotePass(pass: Pass, mode: PromoteMode): Promise<Promot
 // One document declares the same in both targets, whatever they call it.
 function manifestFinder(
   manifests: readonly SourceManifest[],
-  { isOneSource }: PromoteMode,
+  isOneSource: boolean,
 ): (candidate: PromotionCandidate) => SourceManifest | undefined {
   const byName = new Map(manifests.map((manifest) => [unnumbered(manifest.identity), manifest]));
   const placeOf = ({ file, line }: SourceManifest | PromotionCandidate): string => `${line} ${file}`;

@@ -1,6 +1,8 @@
-import { isAbsolute, normalize } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, join, normalize } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { isLoopback } from "../../http/loopback.ts";
+import { locateRepository } from "../git/repository-paths.ts";
 
 /** The address of a remote repository, and the one transport that git may use for it. */
 export type RemoteAddress = {
@@ -41,4 +43,45 @@ function webAddress(text: string): RemoteAddress {
 function refused(text: string, why: string): HoldfastError {
   const shown = text.replace(/\/\/[^/@]*@/, "//…@");
   return new HoldfastError("invalid", `the url ${JSON.stringify(shown)} ${why}`, { hint: HINT });
+}
+
+/** Whether two addresses are known to name one repository, however they are spelled and whichever transport they use. */
+export function isOneRepository(one: RemoteAddress, other: RemoteAddress): boolean {
+  if (one.url === other.url) return true;
+  if (one.protocol === "file" || other.protocol === "file")
+    return one.protocol === other.protocol && localFolder(one.url) === localFolder(other.url);
+  const [a, b] = [hostedPlace(one), hostedPlace(other)];
+  // The port of ssh says nothing of that of https.
+  return a.host === b.host && a.path === b.path && (a.port === b.port || one.protocol !== other.protocol);
+}
+
+// As git finds a repository: with or without `.git`, through links, and for a linked worktree the one that it belongs to.
+function localFolder(path: string): string {
+  const bare = path.replace(/\/+$/, "");
+  const folder = existsSync(bare) ? bare : `${bare}.git`;
+  if (!existsSync(folder)) return bare;
+  const checkout = existsSync(join(folder, ".git")) ? locateRepository(folder) : null;
+  return realpathSync(checkout?.commonFolder ?? folder);
+}
+
+type HostedPlace = { readonly host: string; readonly port: string; readonly path: string };
+
+// Forges do not tell apart names that differ in case alone.
+function hostedPlace({ protocol, url }: RemoteAddress): HostedPlace {
+  const scp = protocol === "ssh" && !url.includes("://") ? url.replace(":", "/") : null;
+  const { hostname, port, pathname } = new URL(scp === null ? url : `ssh://${scp}`);
+  const host = hostname.toLowerCase().replace(/\.$/, "");
+  const path = decoded(pathname)
+    .toLowerCase()
+    .replace(/\/+/g, "/")
+    .replace(/(?:\/|\/?\.git)+$/, "");
+  return { host: isLoopback(host) ? "localhost" : host, port: protocol === "ssh" && port === "22" ? "" : port, path };
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, copyFile, mkdir, readdir, truncate, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/clock/system.ts";
 import { blameLine } from "../../../src/source/git/blame-line.ts";
-import { parseRemoteAddress } from "../../../src/source/remote/address.ts";
+import { isOneRepository, parseRemoteAddress } from "../../../src/source/remote/address.ts";
 import { createRemote, type RemoteOptions } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll, git } from "../../support/git.ts";
@@ -328,6 +328,49 @@ describe("the address of a remote", () => {
     ["/srv/git/platform.git", "file"],
   ])("%s is taken, for %s alone", (url, protocol) => {
     expect(parseRemoteAddress(url).protocol).toBe(protocol);
+  });
+});
+
+describe("one repository", () => {
+  const isOne = (one: string, other: string): boolean =>
+    isOneRepository(parseRemoteAddress(one), parseRemoteAddress(other)) &&
+    isOneRepository(parseRemoteAddress(other), parseRemoteAddress(one));
+
+  test.each([
+    ["https://git.example.com/team/platform", "https://git.example.com/team/platform.git"],
+    ["https://git.example.com/team/platform", "https://git.example.com/team//platform.git/"],
+    ["https://git.example.com/team/platform", "https://GIT.Example.com.:443/Team/platform"],
+    ["https://git.example.com/team/platform", "https://git.example.com/te%61m/platform"],
+    ["https://git.example.com/team/platform", "git@git.example.com:team/platform.git"],
+    ["https://git.example.com/team/platform", "ssh://git@git.example.com:2222/team/platform.git"],
+    ["git@git.example.com:team/platform", "ssh://ci@git.example.com:22/team/platform.git/"],
+    ["http://127.0.0.1:8080/platform", "http://localhost:8080/platform.git"],
+    ["/srv/git/platform", "/srv/git/../git//platform/"],
+  ])("%s and %s name the same", (one, other) => {
+    expect(isOne(one, other)).toBe(true);
+  });
+
+  test.each([
+    ["https://git.example.com/team/platform", "https://git.example.com/team/platform2"],
+    ["https://git.example.com/team/platform", "https://git.example.org/team/platform"],
+    ["https://git.example.com/team/platform", "https://git.example.com:8443/team/platform"],
+    ["http://127.0.0.1:8080/platform", "/platform"],
+    ["/srv/git/platform", "/srv/git/platform2"],
+    ["https://git.example.com/%FF", "https://git.example.com/%FE"],
+  ])("%s and %s are two", (one, other) => {
+    expect(isOne(one, other)).toBe(false);
+  });
+
+  test("a local one is the same through a link, without `.git`, and from a linked worktree", async () => {
+    const { upstream: folder } = await followed();
+    const beside = await temporaryFolder();
+    await symlink(folder, join(beside, "linked"));
+    await git(folder, "worktree", "add", "--quiet", "-b", "other", join(beside, "worktree"));
+    await git(beside, "clone", "--quiet", "--bare", folder, "bare.git");
+    for (const same of [join(beside, "linked"), `${folder}/`, join(folder, ".git"), join(beside, "worktree")])
+      expect(isOne(folder, same), same).toBe(true);
+    expect(isOne(join(beside, "bare.git"), join(beside, "bare"))).toBe(true);
+    expect(isOne(folder, join(beside, "bare"))).toBe(false);
   });
 });
 
