@@ -1,6 +1,6 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { Format } from "./document.ts";
-import { editYaml } from "./edit-yaml.ts";
+import { editYaml, valueIn } from "./edit-yaml.ts";
 import { splitDocuments } from "./split-documents.ts";
 import { textForm } from "./text-form.ts";
 
@@ -16,10 +16,20 @@ export type DocumentChange = {
 export function editDocument(text: string, format: Format, { line, before, after }: DocumentChange): string | null {
   // What is added has the line ends of the file.
   const { plain, restore } = textForm(text);
-  const chunks = format === "json" ? [{ text: plain, offset: 0 }] : splitDocuments(plain);
-  const start = plain.split("\n", line - 1).reduce((sum, one) => sum + one.length + 1, 0);
-  const chunk = chunks.findLast(({ offset }) => offset <= start);
+  const chunk = chunkAt(plain, format, line);
   const edited = chunk === undefined ? null : editYaml(chunk.text, before, after);
   if (chunk === undefined || edited === null) return null;
   return restore(plain.slice(0, chunk.offset) + edited + plain.slice(chunk.offset + chunk.text.length));
+}
+
+/** The value of the document of a file whose content begins at a line; null where there is none. */
+export function documentAt(text: string, format: Format, line: number): JsonObject | null {
+  const chunk = chunkAt(textForm(text).plain, format, line);
+  return chunk === undefined ? null : valueIn(chunk.text);
+}
+
+function chunkAt(plain: string, format: Format, line: number) {
+  const chunks = format === "json" ? [{ text: plain, offset: 0 }] : splitDocuments(plain);
+  const start = plain.split("\n", line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  return chunks.findLast(({ offset }) => offset <= start);
 }

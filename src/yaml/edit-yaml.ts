@@ -27,7 +27,8 @@ export function editYaml(text: string, before: JsonObject, after: JsonObject): s
   return found !== null && isAsExpected(found, value, before, after) ? edited : null;
 }
 
-function valueIn(text: string): JsonObject | null {
+/** The value of the text of a document; null where it is no object, or cannot be read. */
+export function valueIn(text: string): JsonObject | null {
   const document = parseDocument(text, OPTIONS);
   if (document.errors.length > 0) return null;
   const value: unknown = document.toJS();

@@ -1,7 +1,8 @@
-import { symlink, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 import type { PromotionReport } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
@@ -372,6 +373,38 @@ test("what another target reads too is never changed, and a patch for many resou
   const { promoted, refused } = await promote();
   expect([promoted, refused]).toMatchObject([[], [{ why: "shared" }]]);
   expect(refused[0]?.detail).toContain("target staging reads the patches in patches/staging too");
+});
+
+test("the manifests of a target with a rename are changed in place, with the names that they have", async () => {
+  const mounted = (text: string, size: string): string =>
+    `${text}mounts:\n  - { type: volume, mount_path: /data, volume_fqn: "tfy-volume://${size}" }\n`;
+  const files = both("api", mounted(api("1.4.0", 1), "dev:web:new"), mounted(api("1.3.0", 4), "dev:web:old"));
+  const volume = (name: string): string =>
+    `type: volume\nname: ${name}\nworkspace_fqn: dev:web\nconfig: { type: dynamic, storage_class: ssd, size: 1 }\n`;
+  const it = await world(
+    { ...files, ...both("volume", volume("new"), `${volume("old")}---\n${volume("new")}`) },
+    undefined,
+    {
+      prod: "paths: [prod], rename: { clusters: { dev: live } }, promote: [/image/image_uri, /mounts]",
+    },
+  );
+  await applyBoth(it);
+  const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+  const { promoted, refused, files: changed }: PromotionReport = JSON.parse(stdout);
+  expect([promoted, refused]).toMatchObject([[{ identity: LIVE, file: "prod/api.yaml" }], []]);
+  expect(changed[0]?.diff?.split("\n").filter((line) => /^[+-] /.test(line))).toEqual([
+    "-  image_uri: registry.example.com/api:1.3.0 # released by CI",
+    "+  image_uri: registry.example.com/api:1.4.0 # released by CI",
+    '-  - { type: volume, mount_path: /data, volume_fqn: "tfy-volume://dev:web:old" }',
+    '+  - { type: volume, mount_path: /data, volume_fqn: "tfy-volume://dev:web:new" }',
+  ]);
+  // So is what somebody has changed in the control plane.
+  const live = { ...parse(api("1.3.0", 7)), workspace_fqn: "live:web" };
+  await it.prod.call("PUT", "/api/svc/v1/apps", { manifest: live });
+  expect(await it.run(["import", "--update", "--target", "prod", LIVE])).toMatchObject({ code: 0 });
+  expect(await readFile(join(it.source.folder, "prod/api.yaml"), "utf8")).toContain(
+    "replicas: 7 # of this environment",
+  );
 });
 
 test("sources that name one repository in two ways are one, and those of two branches are not", async () => {

@@ -7,6 +7,7 @@ import { reconcile } from "../../engine/reconcile.ts";
 import { readGivenFile } from "../../files/read-given-file.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { removeDrafts } from "../../files/write-file.ts";
+import { documentChange } from "../../manifests/document-change.ts";
 import { count } from "../../render/count-text.ts";
 import { importReport } from "../../render/import.ts";
 import { contentTop, realRoot } from "../../source/source-root.ts";
@@ -17,6 +18,7 @@ import type { importCommand } from "../declarations/import.ts";
 import { endWithInvalidSource } from "../output/end-with-invalid-source.ts";
 import { passNotices } from "../output/pass-notices.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
 import { findTarget, findTargets } from "../targets/find-targets.ts";
 import { otherReaderOf } from "../targets/other-reader-of.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "../terminal.ts";
@@ -44,7 +46,7 @@ export async function updateManifests(invocation: InvocationOf<typeof importComm
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "updates") return endWithInvalidSource(end, invocation);
   const edits = [...Map.groupBy(end.updates, ({ file }) => file)].map(([file, updates]) =>
-    editFile(realPathOutside(contentTop(target.source.root), resolve(terminal.cwd, file)), updates),
+    editFile(realPathOutside(contentTop(target.source.root), resolve(terminal.cwd, file)), updates, target),
   );
   const top = realRoot(target.source.root);
   const patched = end.patches.files.map(({ path, after }) => {
@@ -83,11 +85,13 @@ type EditedFile = {
 };
 
 // From the last document to the first, so that the lines of those before do not move.
-function editFile(path: string, updates: readonly ManifestUpdate[]): EditedFile {
+function editFile(path: string, updates: readonly ManifestUpdate[], { choice }: CommandTarget): EditedFile {
+  const format = formatOf(path) ?? "yaml";
   let text = readGivenFile(path, MOST_BYTES).toString();
   const [edited, refused]: [ManifestUpdate[], ManifestUpdate[]] = [[], []];
   for (const update of updates.toSorted((a, b) => b.line - a.line)) {
-    const next = editDocument(text, formatOf(path) ?? "yaml", update);
+    const change = documentChange({ text, format }, update, choice?.rename ?? null);
+    const next = change === null ? null : editDocument(text, format, change);
     if (next === null) refused.push(update);
     else {
       text = next;

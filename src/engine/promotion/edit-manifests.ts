@@ -7,11 +7,13 @@ import { requireKind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { ManifestUpdate, PromotedFile } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
+import { documentChange } from "../../manifests/document-change.ts";
 import { literalSecrets } from "../../manifests/literal-secrets.ts";
 import { type Loaded, loadManifests } from "../../manifests/load-manifests.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
+import type { SourceFile } from "../../source/revision.ts";
 import { formatOf } from "../../yaml/document.ts";
-import { editDocument } from "../../yaml/edit-document.ts";
+import { type DocumentChange, editDocument } from "../../yaml/edit-document.ts";
 import type { Stoppable } from "../run.ts";
 import { changedText, type FileEdit, fileEdits, textOf, withTexts } from "./file-edits.ts";
 import { intoPatches } from "./into-patches.ts";
@@ -101,13 +103,19 @@ async function changesFor(
   const files = fileEdits(revision);
   const byDisplay = new Map(revision.files.map((file) => [file.display, file]));
   const refused: Refused[] = [];
+  const inPlace = ({ path }: SourceFile, text: string, one: WantedManifest): DocumentChange | null => {
+    const format = formatOf(path) ?? "yaml";
+    const change = documentChange({ text, format }, one, options.rules.rename ?? null);
+    return change !== null && editDocument(text, format, change) !== null ? change : null;
+  };
   for (const one of wanted) {
     const file = byDisplay.get(one.file);
     const reader = file === undefined ? null : readerOf(file.path);
     const isPatched = patches.of(one.identity).length > 0;
     const text = file === undefined || reader !== null || isPatched ? null : await textOf(file, signal);
-    if (file !== undefined && text !== null && editDocument(text, formatOf(file.path) ?? "yaml", one) !== null) {
-      files.change(file, text, one.identity, one);
+    const change = file === undefined || text === null ? null : inPlace(file, text, one);
+    if (file !== undefined && text !== null && change !== null) {
+      files.change(file, text, one.identity, change);
       continue;
     }
     const folder = options.rules.patches ?? null;
