@@ -35,17 +35,23 @@ export function fitMarkdown(
   return `${[head, ...texts, ...cut].join("\n\n")}\n`;
 }
 
-// After the first row that does not fit nothing more is added, so the output is always a prefix of the whole.
 function takeFitting(rows: readonly string[], frame: number, room: { left: number }): readonly string[] {
-  let left = room.left - frame;
-  let end = 0;
-  for (const row of rows) {
-    left -= row.length + 2;
-    if (left < 0) break;
-    end += 1;
-  }
-  if (end === 0) room.left = 0;
-  else if (end < rows.length) room.left = 0;
-  else room.left = left;
-  return rows.slice(0, end);
+  const fitting = fittingRows(rows, room.left - frame);
+  const isAll = fitting.length > 0 && fitting.length === rows.length;
+  room.left = isAll ? room.left - frame - lengthOf(fitting) : 0;
+  return fitting;
+}
+
+/** The first rows that have room in so many characters. After one that does not fit none is taken, so that it is a prefix. */
+export function fittingRows(rows: readonly string[], most: number): readonly string[] {
+  let left = most;
+  const end = rows.findIndex((row) => {
+    left -= lengthOf([row]);
+    return left < 0;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+function lengthOf(rows: readonly string[]): number {
+  return rows.reduce((sum, row) => sum + row.length + 2, 0);
 }

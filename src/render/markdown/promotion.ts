@@ -5,6 +5,7 @@ import { kindsByType } from "../../kinds/index.ts";
 import { count } from "../count-text.ts";
 import { printable } from "../escape.ts";
 import { codeSpan } from "./code-markup.ts";
+import { fittingRows } from "./fit-markdown.ts";
 import { planMarkdown } from "./plan.ts";
 
 /** A promotion and its plans, for the text of a pull request. */
@@ -14,7 +15,12 @@ export type PromotionText = Pick<PromotionReport, "from" | "to" | "promoted" | "
 
 /** The longest text that every forge takes, with room for the hidden marker. */
 const MOST = 60_000;
+/** So many of these are for the fields that change, and for what is not promoted; the plans have the rest. */
+const MOST_FIELDS = 24_000;
+const MOST_REFUSED = 12_000;
 const MOST_ROWS = 100;
+const MOST_AUTHORS = 3;
+const ALL = "`holdfast promote --dry-run -o json` has all of them.";
 
 /** The title of the pull request of a promotion. */
 export function promotionTitle({ from, to, promoted }: Pick<PromotionReport, "from" | "to" | "promoted">): string {
@@ -42,7 +48,7 @@ export function promotionMarkdown({ from, to, promoted, refused, plans }: Promot
 }
 
 function planPart(plan: Plan, target: string, most: number): string {
-  const view = { target, whole: "`holdfast promote --dry-run -o json` has all of them.", detailOf: () => null };
+  const view = { target, whole: ALL, detailOf: () => null };
   const text = planMarkdown(plan, {
     ...view,
     most: Math.max(most - 100, 1000),
@@ -53,22 +59,30 @@ function planPart(plan: Plan, target: string, most: number): string {
 }
 
 function changesTable({ from, promoted }: Pick<PromotionText, "from" | "to" | "promoted">): string {
-  const rows = promoted.flatMap(({ identity, from: source, changes, since, authors }) => {
+  const fields = promoted.flatMap((one) => one.changes.map((change) => ({ one, change })));
+  const rows = fields.slice(0, MOST_ROWS).map(({ one, change: { label, before, after } }) => {
+    const { identity, from: source, since } = one;
     const name = source === identity ? codeSpan(identity) : `${codeSpan(identity)} from ${codeSpan(source)}`;
-    const wrote = authors.map(({ author, commit }) => `${codeSpan(author)} in ${codeSpan(commit.slice(0, 12))}`);
-    return changes.map(({ label, before, after }) => {
-      const cells = [name, codeSpan(label), `${valueText(before)} → ${valueText(after)}`];
-      return [...cells, since === null ? "" : codeSpan(since), wrote.join(", ")].map(cell).join(" | ");
-    });
+    const cells = [name, codeSpan(label), `${valueText(before)} → ${valueText(after)}`];
+    return `| ${[...cells, since === null ? "" : codeSpan(since), authorsText(one)].map(cell).join(" | ")} |`;
   });
-  const shown = rows.slice(0, MOST_ROWS).map((row) => `| ${row} |`);
-  const more = rows.length > MOST_ROWS ? [`\nAnd ${rows.length - MOST_ROWS} more fields.`] : [];
+  const shown = fittingRows(rows, MOST_FIELDS);
+  const left = fields.length - shown.length;
+  const more = left === 0 ? [] : [`\nAnd ${count(left, "more field")}. ${ALL}`];
   return [
     `| Resource | Field | Change | Healthy in ${cell(codeSpan(from))} since | Written by |`,
     "| --- | --- | --- | --- | --- |",
     ...shown,
     ...more,
   ].join("\n");
+}
+
+function authorsText({ authors }: PromotionText["promoted"][number]): string {
+  const shown = authors
+    .slice(0, MOST_AUTHORS)
+    .map(({ author, commit }) => `${codeSpan(author)} in ${codeSpan(commit.slice(0, 12))}`);
+  const left = authors.length - shown.length;
+  return [...shown, ...(left === 0 ? [] : [`${left} more`])].join(", ");
 }
 
 function valueText(value: unknown): string {
@@ -84,9 +98,11 @@ function cell(text: string): string {
 
 function refusedList(refused: PromotionText["refused"]): string {
   if (refused.length === 0) return "";
-  const shown = refused
+  const rows = refused
     .slice(0, MOST_ROWS)
     .map(({ identity, detail }) => `- ${codeSpan(identity)}: ${codeSpan(detail)}`);
-  const more = refused.length > MOST_ROWS ? [`- and ${refused.length - MOST_ROWS} more`] : [];
+  const shown = fittingRows(rows, MOST_REFUSED);
+  const left = refused.length - shown.length;
+  const more = left === 0 ? [] : [`- and ${left} more. ${ALL}`];
   return [`**Not promoted: ${refused.length}**`, "", ...shown, ...more].join("\n");
 }

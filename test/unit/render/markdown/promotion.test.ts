@@ -56,3 +56,21 @@ describe.each(Object.entries(hostile))("the pull request of a promotion with %s 
     expect(title.length).toBeLessThanOrEqual(200);
   });
 });
+
+test("the text of a very large promotion has room in a pull request of both forges, and says what it leaves out", () => {
+  const long = "x".repeat(1_000);
+  const nth = Array.from({ length: 300 }, (_, at) => `service/c:w/${at}-${long}`);
+  const authors = Array.from({ length: 50 }, () => ({ commit: "a".repeat(40), author: long, at: "2026-11-28" }));
+  const promoted = nth.map((identity) => {
+    return { identity, from: identity, kind: "service", file: long, changes: [change(long)], since: long, authors };
+  });
+  const plan = samplePlan(nth.map((identity) => sampleStep(identity, { changes: [change(long)] })));
+  const refused = nth.map((identity) => ({ identity, kind: "service", why: "gate" as const, detail: long }));
+  const body = promotionMarkdown({ from: long, to: long, promoted, refused, plans: { promotion: plan, revert: plan } });
+  expect(body.length).toBeLessThan(65_000);
+  expect(body).toMatch(/\nAnd 2\d\d more fields\. `holdfast promote --dry-run -o json` has all of them\.\n/);
+  expect(body).toMatch(/\n- and 2\d\d more\. /);
+  expect(body.match(/\*\*\d+ of 300 resources are shown here\.\*\*/g)).toHaveLength(2);
+  expect(body).toContain("`, 47 more |\n");
+  expect(body).toContain("## Plan of its revert");
+});
