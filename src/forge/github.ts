@@ -178,7 +178,9 @@ function proposalCalls({ owner, send, sendOnce }: GitHubClient): ForgeProposals 
       const what = `looking for pull requests from ${branch}`;
       const newest = { state: "all", sort: "created", direction: "desc", per_page: PAGE };
       const found = await send(what, `GET ${here}/pulls`, { head: `${owner}:${branch}`, base, ...newest });
-      return listOf(found, what).map((one) => proposalOf(one, what));
+      // A fork of the same owner may have a branch of this name too.
+      const own = listOf(found, what).filter((one) => isObject(one) && isOfOneRepository(one));
+      return own.map((one) => proposalOf(one, what));
     },
     writeBranch: async ({ branch, parent, message, files }) => {
       const what = `writing the branch ${branch}`;
@@ -212,6 +214,14 @@ function proposalOf(pull: Json, what: string): ForgeProposal {
   const { state, merged_at: mergedAt = null } = isObject(pull) ? pull : {};
   const isMerged = mergedAt !== null;
   return { ...issueOf(pull, what), state: state === "open" ? "open" : isMerged ? "merged" : "closed" };
+}
+
+// The repository of a head that was deleted is null.
+function isOfOneRepository(pull: JsonObject): boolean {
+  const [head, base] = [pull.head, pull.base].map((one) => {
+    return isObject(one) && isObject(one.repo) ? one.repo.full_name : null;
+  });
+  return typeof head === "string" && head === base;
 }
 
 async function goneIsNull<Value>(sent: Promise<Value>): Promise<Value | null> {

@@ -13,7 +13,7 @@ export type KeptProposal = {
   title: string;
   body: string;
   state: "open" | "closed" | "merged";
-  /** Whether its branch is in another repository. */
+  /** Whether its branch is in another repository, on GitHub of the same owner: those of others are not listed. */
   readonly isOfFork?: boolean;
 };
 
@@ -330,8 +330,10 @@ type Tree = { readonly tree: readonly { readonly path: string; readonly content:
 /** GitHub's branches, commits and pull requests from them; null for another request. */
 function githubProposal(forge: FakeForge, { method, url, body }: Call, path: string, login: string): Reply | null {
   const { proposals, branches, objects } = forge;
-  const shown = ({ number, author, state, ...one }: KeptProposal) => ({
-    ...{ id: number + 5000, number, title: one.title, body: one.body, user: githubUser(author), head: { sha: "0" } },
+  const ofRepository = (isOfFork: boolean) => ({ repo: { full_name: isOfFork ? "ml/copy" : forgeFacts.repository } });
+  const shown = ({ number, author, state, isOfFork, ...one }: KeptProposal) => ({
+    ...{ id: number + 5000, number, title: one.title, body: one.body, user: githubUser(author) },
+    ...{ head: { sha: "0", ...ofRepository(isOfFork ?? false) }, base: ofRepository(false) },
     state: state === "open" ? "open" : "closed",
     merged_at: state === "merged" ? "2026-11-28T10:00:00Z" : null,
     html_url: `https://github.example.com/ml/platform/pull/${number}`,
