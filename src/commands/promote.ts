@@ -6,7 +6,7 @@ import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { promotionTargets } from "./promote/find-promotion.ts";
-import { proposalPlace, proposePromotion } from "./promote/propose.ts";
+import { isUnsettled, proposalPlace, proposePromotion, withdrawPromotion } from "./promote/propose.ts";
 import { reportedPromotion } from "./promote/reported-promotion.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
@@ -24,7 +24,11 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   const emit = passNotices(invocation, view);
   const found = await reportedPromotion(targets, { ids, isProposed }, { ...terminal, emit });
   if ("what" in found) return endWithInvalidSource(found, invocation);
-  const pullRequest = place === null ? null : await proposePromotion(found, targets, place, terminal);
+  const { promoted, refused } = found.report;
+  // What is left of some identities alone, or may be left in a moment, says nothing of the open pull request.
+  const isNothingLeft = promoted.length === 0 && ids.length === 0 && !isUnsettled(found.report);
+  const end = isNothingLeft ? withdrawPromotion : proposePromotion;
+  const pullRequest = place === null ? null : await end(found, targets, place, terminal);
   await writeResult(terminal, promotionReport({ ...found.report, pullRequest }, view));
-  return found.report.refused.some(({ why }) => why === "invalid") ? exitCodes.partial : 0;
+  return refused.some(({ why }) => why === "invalid") ? exitCodes.partial : 0;
 }

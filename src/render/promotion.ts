@@ -48,12 +48,11 @@ function summaryText({ from, to, summary, pullRequest }: PromotionReport): strin
     [refused, "not promoted"],
   ]);
   const others = rest === "" ? "" : `, ${rest}`;
-  if (promoted === 0) return `Promotion of ${way}: nothing to promote${others}`;
-  const head = `Promotion of ${way}: ${count(promoted, "resource")}${others}`;
+  const head = `Promotion of ${way}: ${promoted === 0 ? "nothing to promote" : count(promoted, "resource")}${others}`;
   if (pullRequest === null) return head;
   const { result, number, url } = pullRequest;
   const where = url === null ? "" : `: ${printable(url)}`;
   if (result === "closed")
     return `${head}; pull request ${number} with this content was closed, and is not opened again${where}`;
-  return `${head}; pull request ${number} ${result}${where}`;
+  return `${head}; pull request ${number} ${result === "withdrawn" ? "is closed" : result}${where}`;
 }

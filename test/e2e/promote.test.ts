@@ -199,9 +199,28 @@ describe.each([
     expect(fake.branches.get(branch)).toMatchObject({ parent: next, files: { "prod/api.yaml": api("1.5.0", 4) } });
     expect(fake.proposals[0]?.body).toContain("registry.example.com/api:1.5.0");
 
-    if (opened !== undefined) opened.state = "closed";
-    expect((await promote()).stdout).toContain("pull request 21 with this content was closed, and is not opened again");
-    expect(fake.proposals).toHaveLength(1);
+    // Nothing is left: the open one is closed, but not for a look at one resource, without a pull request, or with a doubt.
+    await source.write("prod/api.yaml", api("1.5.0", 4));
+    await commitAll(source.folder, "Promote by hand");
+    await run(["promote", "staging", "prod", API], env(fake));
+    await run(["promote", "staging", "prod", "--dry-run"], env(fake));
+    await source.write("staging/api.yaml", api("1.5.0", 1).replace("8080", "no-port"));
+    expect(await promote()).toMatchObject({ code: 7 });
+    expect(opened?.state).toBe("open");
+    await source.write("staging/api.yaml", api("1.5.0", 1));
+    const withdrawn = await promote();
+    expect(withdrawn).toMatchObject({ code: 0, stderr: "" });
+    expect(withdrawn.stdout).toMatch(
+      /^Promotion of staging to prod: nothing to promote, \d unchanged; pull request 21 is closed: https:/,
+    );
+    expect(opened?.state).toBe("closed");
+    await git(source.folder, "reset", "--quiet", "--hard", "HEAD~");
+    expect((await promote()).stdout).toContain("; pull request 22 created");
+
+    const [, again] = fake.proposals;
+    if (again !== undefined) again.state = "closed";
+    expect((await promote()).stdout).toContain("pull request 22 with this content was closed, and is not opened again");
+    expect(fake.proposals).toHaveLength(2);
 
     await source.write("prod/api.yaml", api("1.5.0", 4));
     await commitAll(source.folder, "Promote by hand");

@@ -55,18 +55,31 @@ export async function proposePromotion(
   return { result: what, number, url, branch };
 }
 
-/** Closes the open pull request of a promotion; null if there is none. */
+/** Closes the open pull request of a promotion of which nothing is left; null if there is none. */
 export async function withdrawPromotion(
-  targets: PromotionTargets,
   { promotion }: ReportedPromotion,
+  targets: PromotionTargets,
   place: ProposalPlace,
   terminal: Pick<Terminal, "clock" | "stopping">,
-): Promise<{ readonly number: number; readonly url: string | null } | null> {
+): Promise<PromotionReport["pullRequest"]> {
   const forge = await openForge(place, terminal);
   const names = await stickyNames(targets, promotion, forge);
   const { from, to } = targets;
   const why = `There is nothing to promote from ${codeSpan(from.name)} to ${codeSpan(to.name)} now, so this was closed.`;
-  return withdrawStickyProposal(forge, names, why);
+  const withdrawn = await withdrawStickyProposal(forge, names, why);
+  return withdrawn && { result: "withdrawn", ...withdrawn, branch: names.branch };
+}
+
+/** Whether it is about to be known what can be promoted, so that nothing is to be concluded from what cannot be now. */
+export function isUnsettled({ refused }: PromotionReport): boolean {
+  return refused.some(({ why, gates = [] }) => {
+    return (
+      why === "invalid" ||
+      why === "rolling-out" ||
+      why === "unreadable" ||
+      gates.some(({ verdict }) => verdict === "unanswered")
+    );
+  });
 }
 
 async function stickyNames({ from, to }: PromotionTargets, { branch }: PromotionEvent, forge: Forge) {

@@ -1,6 +1,5 @@
 import type { Clock } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
-import type { PromotionReport } from "../../contract/generated/output.ts";
 import type { CountedResults, Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { printable } from "../../render/escape.ts";
@@ -112,7 +111,7 @@ async function promoteOnce(
 ): Promise<Looked> {
   // Loaded here, because most daemons promote nothing.
   const { promotionTargets } = await import("../promote/find-promotion.ts");
-  const { proposalPlace, proposePromotion, withdrawPromotion } = await import("../promote/propose.ts");
+  const { isUnsettled, proposalPlace, proposePromotion, withdrawPromotion } = await import("../promote/propose.ts");
   const { reportedPromotion } = await import("../promote/reported-promotion.ts");
   const { target: _, ...flags } = invocation.flags;
   const terminal = { ...invocation.terminal, stopping: signal };
@@ -124,25 +123,14 @@ async function promoteOnce(
   const found = await reportedPromotion(targets, { ids: ids ?? [], isProposed: true }, { ...terminal, emit: () => {} });
   if ("what" in found) throw new TypeError("a source is refused: holdfast validate says why");
   const { report } = found;
+  // What is about to be known in a moment neither opens nor changes a pull request.
   if (isUnsettled(report)) return { is: "waiting", change: null };
   if (report.promoted.length === 0) {
-    const withdrawn = await withdrawPromotion(targets, found, place, terminal);
+    const withdrawn = await withdrawPromotion(found, targets, place, terminal);
     return { is: withdrawn === null ? "nothing" : "withdrawn", change: withdrawn };
   }
   const proposed = await proposePromotion(found, targets, place, terminal);
   if (proposed === null) return { is: "nothing", change: null };
   const hasChanged = proposed.result === "created" || proposed.result === "updated";
   return { is: proposed.result, change: hasChanged ? proposed : null };
-}
-
-// What is about to be known in a moment neither opens nor changes a pull request.
-function isUnsettled({ refused }: PromotionReport): boolean {
-  return refused.some(({ why, gates = [] }) => {
-    return (
-      why === "invalid" ||
-      why === "rolling-out" ||
-      why === "unreadable" ||
-      gates.some(({ verdict }) => verdict === "unanswered")
-    );
-  });
 }

@@ -1271,9 +1271,9 @@ readonly steps: readonly Step[]
  */
 export type ProposedChange = {
 /**
- * closed: one with this content was closed, and is not opened again
+ * closed: one with this content was closed, and is not opened again; withdrawn: the open one was closed, because nothing is left
  */
-readonly result: ("created" | "updated" | "unchanged" | "closed")
+readonly result: ("created" | "updated" | "unchanged" | "closed" | "withdrawn")
 readonly number: number
 readonly url: (string | null)
 readonly branch: string
@@ -1333,7 +1333,7 @@ readonly plan: (PromotionPlan | null)
  */
 readonly revert: (PromotionPlan | null)
 /**
- * What became of the pull request; null after --dry-run, and when nothing is promoted
+ * What became of the pull request; null after --dry-run, and when nothing is promoted and none is closed
  */
 readonly pullRequest: (ProposedChange | null)
 /**
