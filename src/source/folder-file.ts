@@ -1,10 +1,10 @@
 import { contentDigest } from "../contract/content-digest.ts";
-import { HoldfastError } from "../core/errors.ts";
 import type { FileState, Stamp } from "./file-stamp.ts";
 import { blobId } from "./git/blobs.ts";
 import type { Head } from "./git/tree.ts";
 import { readRegularFile } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
+import { UnsettledSourceError } from "./source-error.ts";
 
 /** What the files of one folder share. */
 export type FolderPlace = {
@@ -80,7 +80,7 @@ export class FolderFile implements SourceFile {
     const isSame =
       opened.is === "read" && opened.size === opened.bytes.length && contentDigest(opened.bytes) === this.digest;
     if (isSame) return opened.bytes;
-    throw new HoldfastError("error", `${path} was changed while it was being read`, {
+    throw new UnsettledSourceError("error", `${path} was changed while it was being read`, {
       hint: "run it again once nothing writes there",
     });
   }

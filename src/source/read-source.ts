@@ -18,6 +18,7 @@ import type { Pace } from "./pacer.ts";
 import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
 import { filesByPath, type RevisionFiles, withoutOtherPatches } from "./revision.ts";
+import { UnsettledSourceError } from "./source-error.ts";
 import { NO_FOLDERS, type PatchFolders, realRoot } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
 
@@ -130,7 +131,7 @@ async function readLinked<Result extends PreparedRead>(
       if (!isSwapped()) throw error;
     }
   }
-  throw new HoldfastError("error", `${options.root} was swapped ${MAX_READS} times while it was read`, {
+  throw new UnsettledSourceError("error", `${options.root} was swapped ${MAX_READS} times while it was read`, {
     hint: "run it again once it stays the same",
   });
 }

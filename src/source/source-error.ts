@@ -47,6 +47,9 @@ export class SourceError extends HoldfastError {
   }
 }
 
+/** The files of a source were changed while they were read, or have changes that no commit has: a later read may succeed. */
+export class UnsettledSourceError extends HoldfastError {}
+
 /** The target is retired, and the pass that found it ends: nothing of it is told or stored. */
 export class RetiredError extends Error {
   override readonly name = "RetiredError";

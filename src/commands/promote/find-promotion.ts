@@ -66,8 +66,8 @@ export async function findPromotion(
     {
       is: "promote",
       candidates: namedAsIn(to, from, promotable.candidates),
-      isOneSource: (revision) =>
-        from.remote === to.remote || (mayReadOneBranch(from, to) && revision === promotable.revision),
+      // A commit may have come between.
+      isOneSource: (revision) => mayReadOneBranch(from, to) && revision === promotable.revision,
       readerOf: (path) => otherReaderOf(path, to, all),
       keepsReceipts: terminal.isProposed,
     },

@@ -1,5 +1,4 @@
 import type { PromotionReport } from "../../contract/generated/output.ts";
-import { HoldfastError } from "../../core/errors.ts";
 import type { PromotionEvent } from "../../core/report/events.ts";
 import type { Forge } from "../../forge/forge.ts";
 import { postStickyProposal, withdrawStickyProposal } from "../../forge/sticky-proposal.ts";
@@ -7,6 +6,7 @@ import { printable } from "../../render/escape.ts";
 import { codeSpan } from "../../render/markdown/code-markup.ts";
 import { promotionMarkdown, promotionTitle } from "../../render/markdown/promotion.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
+import { UnsettledSourceError } from "../../source/source-error.ts";
 import type { Invocation } from "../command.ts";
 import { chooseRepository, forgeRepository, openForge } from "../configuration/choose-forge.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
@@ -94,9 +94,13 @@ async function stickyNames({ from, to }: PromotionTargets, { branch }: Promotion
 // The branch begins at the commit that was read.
 function requireCommit({ revision }: PromotionEvent): string {
   if (revision !== null) return revision;
-  throw new HoldfastError("invalid", "the manifests of the target that is promoted to are not those of a commit", {
-    hint: "commit them and push the commit, or use --dry-run",
-  });
+  throw new UnsettledSourceError(
+    "invalid",
+    "the manifests of the target that is promoted to are not those of a commit",
+    {
+      hint: "commit them and push the commit, or use --dry-run",
+    },
+  );
 }
 
 // Without names of fields: a forge reads commands such as `closes #1` in a commit message.

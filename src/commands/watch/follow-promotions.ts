@@ -1,5 +1,4 @@
 import type { Clock } from "../../clock/clock.ts";
-import { errorMessage } from "../../contract/error-message.ts";
 import type { CountedResults, Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { printable } from "../../render/escape.ts";
@@ -9,6 +8,7 @@ import type { Invocation } from "../command.ts";
 import { tell, tellFailure } from "../output/log-stream.ts";
 import { findTargets } from "../targets/find-targets.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
+import { promotionFailures } from "./promotion-failures.ts";
 
 type Entry = NonNullable<OperatorConfig["promotions"]>[number];
 
@@ -33,7 +33,10 @@ const DEFAULT_EVERY = "5m";
 
 /** Creates the promotions of a configuration; nothing is looked at before a pass has ended. */
 export function createPromotions({ promotions }: OperatorConfig, promoting: Promoting): Promotions {
-  const all = (promotions ?? []).map((entry) => ({ entry, look: looker(entry, promoting), due: createDue() }));
+  const all = (promotions ?? []).map((entry) => {
+    const due = createDue();
+    return { entry, look: looker(entry, promoting, due.set), due };
+  });
   return {
     observe: (target) =>
       all
@@ -72,15 +75,15 @@ function createDue(): { readonly set: () => void; readonly next: () => Promise<v
   };
 }
 
-function looker(entry: Entry, promoting: Promoting): (signal: AbortSignal) => Promise<void> {
+function looker(entry: Entry, promoting: Promoting, again: () => void): (signal: AbortSignal) => Promise<void> {
   const { from, to } = entry;
   const { stderr } = promoting.invocation.terminal;
-  let told: string | null = null;
+  const failures = promotionFailures();
   return async (signal) => {
     try {
       const result = await promoteOnce(entry, promoting, signal);
       promoting.meter?.count("promotions", to, result.is);
-      told = null;
+      failures.succeeded();
       const { is, change } = result;
       if (change === null) return;
       const { number, url } = change;
@@ -88,12 +91,14 @@ function looker(entry: Entry, promoting: Promoting): (signal: AbortSignal) => Pr
       tell(stderr, { event: `promotion-${is}`, message, from, to, number, url }, () => `${printable(message)}\n`);
     } catch (error) {
       if (signal.aborted) return;
-      promoting.meter?.count("promotions", to, "failed");
-      const message = `the promotion of ${from} to ${to} failed: ${printable(errorMessage(error))}`;
-      // A forge that is away for hours is told of once.
-      if (message !== told)
-        tellFailure(stderr, "promotion-failed", { message, hint: "it is tried again after a pass" });
-      told = message;
+      const { is, message } = failures.failed(error);
+      promoting.meter?.count("promotions", to, is === "waiting" ? "waiting" : "failed");
+      if (is === "waiting") again();
+      if (is !== "told") return;
+      tellFailure(stderr, "promotion-failed", {
+        message: `the promotion of ${from} to ${to} failed: ${printable(message)}`,
+        hint: "it is tried again after a pass",
+      });
     }
   };
 }

@@ -32,6 +32,7 @@ import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
 import { fileStatus } from "../../../src/source/read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../../../src/source/revision.ts";
+import { UnsettledSourceError } from "../../../src/source/source-error.ts";
 import { existingKey } from "../../../src/state/open-state.ts";
 import { type Cost, ExactProcess } from "../../../src/yaml/exact/exact-process.ts";
 import { needsPermissions } from "../../support/as-root.ts";
@@ -132,7 +133,7 @@ describe("a source read again", () => {
     rmSync(join(root, "api.yaml"));
     const api = loaded.manifests.find(({ identity }) => identity === "service/prod:ws-1/api");
     expect(api?.references).toHaveLength(1);
-    await expect(api && readManifest(api, { signal })).rejects.toThrow(/changed while it was being read/);
+    await expect(api && readManifest(api, { signal })).rejects.toThrow(UnsettledSourceError);
   });
 
   test.each([
