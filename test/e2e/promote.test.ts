@@ -274,6 +274,8 @@ patch:
     for (const [file, text] of Object.entries(fake.branches.get(branch)?.files ?? {}))
       await it.source.write(file, text);
     await commitAll(it.source.folder, "Merge the promotion");
+    const [merged] = fake.proposals;
+    if (merged !== undefined) merged.state = "merged";
     const staging = it.staging.effects();
     expect(await it.run(["apply", "--yes", "--target", "prod"])).toMatchObject({ code: 0 });
     expect(await promote()).toMatchObject({ summary: { promoted: 0, refused: 0 }, pullRequest: null });
