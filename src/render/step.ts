@@ -84,7 +84,7 @@ function notCheckedLines({ notChecked }: Step, { paint, width, showPreflight = f
 }
 
 /** What each gate says of the content of a step. */
-function gateLines({ gates = [] }: Step, { paint, width }: Pick<StepView, "paint" | "width">): readonly string[] {
+function gateLines({ gates = [] }: Step, { paint, width }: StepView): readonly string[] {
   return gates.flatMap((gate) => {
     const text = printable(`gate ${gateAnswerText(gate)}`);
     return wrapWords(text, { indent: "    ", nextIndent: "      ", width }).map((line) =>

@@ -39,7 +39,7 @@ export type PassFacts = {
 };
 
 type Applied = {
-  readonly report: Pick<ApplyReport, "outcomes" | "summary">;
+  readonly report: ApplyReport;
   /** Its steps say whether a blocked resource waits for `adopt`. */
   readonly plan: Pick<Plan, "steps">;
 };
@@ -103,7 +103,7 @@ function verdictOf(result: PassResultName, reasons: readonly PassReason[]): Pass
 }
 
 /** Whether something is left because it is held, and not because it failed. */
-export function isHolding({ reason }: Pick<PassReason, "reason">): boolean {
+export function isHolding({ reason }: PassReason): boolean {
   return HOLDING.includes(reason);
 }
 

@@ -12,9 +12,9 @@ import type { Stoppable } from "../run.ts";
 /** Asks the gates of every step that would write, or of every resource, about exactly what is or would be sent. */
 export async function askAboutSteps(
   { decisions }: PlanWithDecisions,
-  { waved, observation }: Pick<Observed, "waved" | "observation">,
+  { waved, observation }: Observed,
   gates: AskGates | null,
-  { stopping: signal, isAsked = writes }: Pick<Stoppable, "stopping"> & { readonly isAsked?: typeof writes },
+  { stopping: signal, isAsked = writes }: Stoppable & { readonly isAsked?: typeof writes },
 ): Promise<readonly AskedContent[]> {
   if (gates === null) return [];
   const subjects = waved.flatMap(({ manifest }) => {

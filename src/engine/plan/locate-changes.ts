@@ -11,7 +11,7 @@ import type { LivePlan } from "../plan.ts";
 
 /** The plan with the places where the values of its changes stand: of all manifests, or of those that patches match. */
 export async function locateChanges(
-  { plan, decisions, waved }: Pick<LivePlan, "plan" | "decisions" | "waved">,
+  { plan, decisions, waved }: LivePlan,
   { patchedOnly, signal }: Stop & { readonly patchedOnly: boolean },
 ): Promise<Plan> {
   const changed = new Map(plan.steps.flatMap((step) => (step.changes.length === 0 ? [] : [[step.identity, step]])));
