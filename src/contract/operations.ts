@@ -11,6 +11,7 @@ import type {
   ModelVersion,
   PersonalAccessToken,
   PromptVersion,
+  RangeDigest,
   SecretGroup,
   SecretResource,
   StagedArtifact,
@@ -411,6 +412,15 @@ export const operations = {
     retry: "read",
     without: "the token's roles are unknown, so absence is concluded only from what the interface documents",
   },
+  getDigest: {
+    number: "E15",
+    method: "GET",
+    path: "/api/svc/v1/digests",
+    summary: "Read whether resources have changed",
+    query: { prefix: "string" },
+    reply: "one",
+    retry: "read",
+  },
   disableSubject: {
     number: "E16",
     method: "POST",
@@ -463,6 +473,7 @@ export type Replies = {
   listPersonalAccessTokens: PersonalAccessToken;
   revokePersonalAccessToken: Record<string, never>;
   getCaller: Caller;
+  getDigest: RangeDigest;
   disableSubject: Record<string, never>;
 };
 

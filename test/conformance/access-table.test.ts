@@ -130,6 +130,22 @@ const rows: readonly Row[] = [
     absent: 404,
   },
   { name: "getCaller", ask: (caller) => caller.get(`${svc}/me`), allowed: everyone, refused: hidden, absent: 200 },
+  {
+    name: "getDigest",
+    what: "of a workspace",
+    ask: (caller, place) => caller.get(`${svc}/digests?prefix=service%2F${place}%3Aws1%2F`),
+    allowed: seeWorkspace,
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "getDigest",
+    what: "of a repo",
+    ask: (caller, place) => caller.get(`${svc}/digests?prefix=chat_prompt%2F${place}%2F`),
+    allowed: repoRoles,
+    refused: denied,
+    absent: 200,
+  },
   // Writes by name: what cannot be seen would be made.
   {
     name: "putCluster",

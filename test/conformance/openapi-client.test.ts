@@ -92,6 +92,7 @@ test("a client built from the document uses every operation, and every reply is 
   expect(await call("getPersonalAccessToken", { name: "laptop" })).toMatchObject({ created: true });
   expect(await call("getPersonalAccessToken", { name: "laptop" })).not.toHaveProperty("token");
   expect((await call("getCaller")).data).toMatchObject({ subject: "user:admin", tenantName: "holdfast" });
+  expect((await call("getDigest", { prefix: "team/" })).data).toMatchObject({ count: 1 });
   const [listed] = (await call("listPersonalAccessTokens", { subject: "user:admin" })).data;
   expect(listed).toMatchObject({ name: "laptop", createdWith: expect.stringMatching(/^user-token\/bootstrap-/) });
   expect(await call("revokePersonalAccessToken", null, { revoke: listed.id })).toEqual({});

@@ -53,6 +53,7 @@ const calls: {
   stageArtifactVersion: ["stagedArtifact", ({ admin }) => stage(admin)],
   markStageFailure: ["nothing", markFailure],
   getCaller: ["caller", ({ account, callAs }) => read(callAs(account.token), "/api/svc/v1/me")],
+  getDigest: ["digest", ({ admin }) => read(admin, "/api/svc/v1/digests")],
   listPersonalAccessTokens: ["personalAccessToken", listTokens],
   revokePersonalAccessToken: ["nothing", revokeToken],
   disableSubject: ["nothing", disable],

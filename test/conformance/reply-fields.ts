@@ -57,6 +57,13 @@ export const replyFields = {
     "roles[].through": "string",
     tokenExpiresAt: "timestamp",
   },
+  digest: {
+    digest: "string",
+    count: "integer",
+    "children[].prefix": "string",
+    "children[].digest": "string",
+    "children[].count": "integer",
+  },
   nothing: {},
 } as const satisfies { readonly [resource: string]: ReplyFields };
 

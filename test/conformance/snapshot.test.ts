@@ -76,6 +76,12 @@ test("a snapshot is a copy that a plan can be tried on, and takes nothing but re
   expect(await effects(first.data)).toEqual(before);
 
   const second = await startControlPlane({ snapshot });
+  // Its digests count the same.
+  const counts = async ({ admin }: { readonly admin: Caller }) => {
+    const { count, children } = (await admin.get("/api/svc/v1/digests")).body.data;
+    return [count, ...children.map((child: { prefix: string; count: number }) => [child.prefix, child.count])];
+  };
+  expect(await counts(second)).toEqual(await counts(first));
   for (const path of [
     "/api/svc/v1/workspaces",
     "/api/svc/v1/clusters",

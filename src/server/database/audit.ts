@@ -5,6 +5,7 @@ import { type OperationName, operation } from "../../contract/operations.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
 import type { Context } from "../context.ts";
+import { markChanged } from "./digests.ts";
 import type { Tables } from "./tables.ts";
 
 /** An effect to be audited: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
@@ -43,6 +44,12 @@ export async function recordEffect(
     key_hash: auditMarks?.keyHash ?? null,
     fencing_number: auditMarks?.fencingNumber ?? null,
   });
+}
+
+/** The same for the write of a manifest, whose digest changes with it. */
+export async function recordChange(transaction: Transaction<Tables>, context: Context, effect: Effect): Promise<void> {
+  await recordEffect(transaction, context, effect);
+  await markChanged(transaction, effect.resource, context);
 }
 
 // Longer than any valid identity.

@@ -140,6 +140,32 @@ const disabledSubjects: Migration = {
     createTable(database, "disabled_subjects", { columns: { subject: "text", disabled_at: "text" }, key: ["subject"] }),
 };
 
+/** Counts what exists for the digests: nothing has compared them yet, so all begin with the same marker. */
+const digests: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "digests", {
+      columns: { prefix: "text", name: "text", marker: "integer" },
+      key: ["prefix", "name"],
+      // The sum of a range is read from the index alone.
+      indexes: [["prefix", "marker"]],
+    });
+    const rows = [
+      sql`SELECT 'cluster/', id FROM clusters`,
+      sql`SELECT 'workspace/', fqn FROM workspaces`,
+      sql`SELECT 'team/', name FROM teams`,
+      sql`SELECT 'virtual-account/', name FROM virtual_accounts`,
+      sql`SELECT 'ml-repo/', name FROM ml_repos`,
+      sql`SELECT 'secret-group/', name FROM secret_groups`,
+      sql`SELECT a.type || '/' || w.fqn || '/', a.name FROM applications a JOIN workspaces w ON w.id = a.workspace_id`,
+      sql`SELECT v.type || '/' || r.name || '/', v.name || '@' || v.version
+        FROM artifact_versions v JOIN ml_repos r ON r.id = v.ml_repo_id`,
+    ];
+    for (const found of rows) {
+      await sql`INSERT INTO digests (prefix, name, marker) SELECT f.*, 0 FROM (${found}) AS f`.execute(database);
+    }
+  },
+};
+
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": firstTables,
@@ -152,4 +178,5 @@ export const migrations: Migrations = {
   "0051-absent-members": absentMembers,
   "0060-root-credentials": rootCredentials,
   "0061-disabled-subjects": disabledSubjects,
+  "0070-digests": digests,
 };

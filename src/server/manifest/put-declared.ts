@@ -11,7 +11,7 @@ import { isAllowed, isTenantAdmin } from "../auth/access.ts";
 import { authoriseGrants, collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import type { Principal } from "../auth/principal.ts";
 import { type Context, timestamp } from "../context.ts";
-import { recordEffect } from "../database/audit.ts";
+import { recordChange } from "../database/audit.ts";
 import { type JsonText, toText } from "../database/json-text.ts";
 import type { Stored, Tables } from "../database/tables.ts";
 import { checkResourceSize } from "../http/reply-size.ts";
@@ -85,7 +85,7 @@ export function putDeclared<Resource extends Stored<{ readonly manifest: JsonObj
       const data = toText(resource);
       if (action === "keep") return { data };
       const identity = await saveDeclared(transaction, kind, resource, checkResourceSize(data));
-      await recordEffect(transaction, context, { principal, operation: kind.operation, resource: identity });
+      await recordChange(transaction, context, { principal, operation: kind.operation, resource: identity });
       return { data };
     });
   };

@@ -4,6 +4,7 @@ import { isAdministrator } from "../auth/admin-token/rows.ts";
 import { recordDisabled } from "../auth/disabled-subjects.ts";
 import { timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
+import { markChanged } from "../database/digests.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import type { ResourceDefinition } from "../resource.ts";
@@ -25,7 +26,10 @@ const disableSubject: Handler<"disableSubject"> = async ({ principal, body: { su
     if (!(await recordDisabled(transaction, { subject, disabled_at }))) return undefined;
     await endTokensOf(transaction, owner);
     const account = await findAccountById(transaction, owner.subjectId);
-    if (account !== null) await saveAccount(transaction, disabledAccount(account, disabled_at));
+    if (account !== null) {
+      await saveAccount(transaction, disabledAccount(account, disabled_at));
+      await markChanged(transaction, `virtual-account/${account.name}`, context);
+    }
     const resource = `disabled-subject/${subject}`;
     await recordEffect(transaction, context, { principal, operation: "disableSubject", resource });
     return undefined;

@@ -6,6 +6,7 @@ import { resource as artifact } from "./artifact/resource.ts";
 import { resource as caller } from "./caller.ts";
 import { resource as chatPrompt } from "./chat_prompt.ts";
 import { resource as cluster } from "./cluster.ts";
+import { resource as digest } from "./digest.ts";
 import { resource as disabledSubject } from "./disabled-subject.ts";
 import { resource as jobRun } from "./job-run/resource.ts";
 import { resource as lease } from "./lease/resource.ts";
@@ -26,6 +27,7 @@ export const resources: readonly ResourceDefinition[] = [
   caller,
   chatPrompt,
   cluster,
+  digest,
   disabledSubject,
   jobRun,
   lease,

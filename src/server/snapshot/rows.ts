@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { Subject } from "../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { type Context, timestamp } from "../context.ts";
+import { markChanged } from "../database/digests.ts";
 import { toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import { type DeclaredKind, saveDeclared } from "../manifest/put-declared.ts";
@@ -68,6 +69,8 @@ export function copyDeclared<Resource extends { readonly manifest: JsonObject }>
     if (!naming.every((field) => text(manifest[field]))) return notCopied("its manifest lacks its name");
     if ((await kind.find(transaction, kind.keyOf(manifest))) !== null) return { result: "exists" };
     const resource = kind.make({ manifest, existing: null, ...facts }, () => id ?? context.newId());
-    return { result: "copied", resource: await saveDeclared(transaction, kind, resource, toText(resource)) };
+    const identity = await saveDeclared(transaction, kind, resource, toText(resource));
+    await markChanged(transaction, identity, context);
+    return { result: "copied", resource: identity };
   };
 }

@@ -6,7 +6,7 @@ import { conflict, unprocessable } from "../../../http/http-error.ts";
 import { checkApplication } from "../../../schema/validate.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
-import { recordEffect } from "../../database/audit.ts";
+import { recordChange } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
@@ -52,7 +52,7 @@ export const putApp: Handler<"putApp"> = async ({ principal, body }, context) =>
     const trigger = body.triggerOnDeploy === true ? principal : null;
     const data = checkResourceSize(await deploy(transaction, { principal, manifest, place, trigger }, context));
     const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${requiredName(manifest)}`;
-    await recordEffect(transaction, context, { principal, operation: "putApp", resource });
+    await recordChange(transaction, context, { principal, operation: "putApp", resource });
     return { data };
   });
 };

@@ -3,6 +3,7 @@ import type { Deployment, DeploymentStatus } from "../../../contract/generated/r
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { rolloutState } from "../../../contract/rollout-state.ts";
 import { type Context, timestamp } from "../../context.ts";
+import { markChanged } from "../../database/digests.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/rows.ts";
 import { type CopyOutcome, notCopied, type SnapshotPart } from "../../snapshot/snapshot-part.ts";
@@ -43,7 +44,9 @@ async function copyApplication(
     .reduce((before, deployment) => after(before, deployment, context.newId), blank);
   for (const deployment of byVersion.values()) await storeDeployment(transaction, deployment, context);
   await saveApplication(transaction, { ...copy, ...ownFields(application, byVersion), updatedAt });
-  return { result: "copied", resource: `${type}/${workspace.fqn}/${name}` };
+  const resource = `${type}/${workspace.fqn}/${name}`;
+  await markChanged(transaction, resource, context);
+  return { result: "copied", resource };
 }
 
 function after(before: ApplicationRow, deployment: Stored<DeploymentRow>, newId: () => string): ApplicationRow {

@@ -8,7 +8,8 @@ import { conflict, unprocessable } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
-import { recordEffect } from "../../database/audit.ts";
+import { recordChange } from "../../database/audit.ts";
+import { markChanged } from "../../database/digests.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
@@ -98,7 +99,7 @@ export async function registerVersion<Version extends ModelVersion | PromptVersi
     const write = { kind, transaction, principal, manifest, place, repo, context, now: timestamp(context) };
     const { resource, version, isEffect } = await carryOut(write);
     const effect = { principal, operation, resource: versionIdentity(place, version) };
-    if (isEffect) await recordEffect(transaction, context, effect);
+    if (isEffect) await recordChange(transaction, context, effect);
     return checkResourceSize(toText(resource));
   });
 }
@@ -150,10 +151,11 @@ async function findStored(
 }
 
 async function create<Version extends ModelVersion | PromptVersion>(
-  { kind, transaction, principal, manifest, place, repo, context, now }: Write<Version>,
+  write: Write<Version>,
   artifact: FoundArtifact,
   version: number,
 ): Promise<Outcome<Version>> {
+  const { kind, transaction, principal, manifest, place, repo, context, now } = write;
   const base: VersionBase = {
     id: (await completeStage(transaction, manifest, artifact.id, context)) ?? context.newId(),
     fqn: versionFqn(place, version),
@@ -165,7 +167,7 @@ async function create<Version extends ModelVersion | PromptVersion>(
     tags: [],
   };
   const resource = kind.make(base, artifact.id);
-  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), newOwner: base.id, now });
+  await moveAlias(write, artifact.id, base.id);
   await insertVersion(transaction, repo, artifact, { ...place, version }, resource);
   return { resource, version, isEffect: true };
 }
@@ -185,15 +187,26 @@ export async function insertVersion(
 }
 
 async function update<Version extends ModelVersion | PromptVersion>(
-  { kind, transaction, manifest, now }: Write<Version>,
+  write: Write<Version>,
   { base, version, artifact }: Found,
 ): Promise<Outcome<Version>> {
+  const { kind, transaction, manifest, now } = write;
   const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
   const resource = kind.make(changed, artifact.id);
-  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), newOwner: base.id, now });
+  await moveAlias(write, artifact.id, base.id);
   await updateVersionRow(transaction, resource);
   await touchArtifact(transaction, artifact, version, now);
   return { resource, version, isEffect: true };
+}
+
+// The version that had the alias changes too.
+async function moveAlias<Version extends ModelVersion | PromptVersion>(
+  { transaction, manifest, place, now, context }: Write<Version>,
+  artifactId: string,
+  newOwner: string,
+): Promise<void> {
+  const changed = await releaseAlias(transaction, artifactId, { alias: aliasOf(manifest), newOwner, now });
+  for (const version of changed) await markChanged(transaction, versionIdentity(place, version), context);
 }
 
 function newArtifact<Version extends ModelVersion | PromptVersion>(write: Write<Version>): Promise<FoundArtifact> {

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
+import { markChanged } from "../../database/digests.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readObjects, readRowFields, readVersionNumber } from "../../snapshot/rows.ts";
 import { type CopyOutcome, notCopied } from "../../snapshot/snapshot-part.ts";
@@ -42,7 +43,9 @@ export function copyVersion<Version extends ModelVersion | PromptVersion>(kind: 
     );
     const resource = "metrics" in made ? { ...made, metrics: metricsOf(row.metrics) } : made;
     await insertVersion(transaction, repo, artifact, { ...place, version }, resource);
-    return { result: "copied", resource: versionIdentity(place, version) };
+    const identity = versionIdentity(place, version);
+    await markChanged(transaction, identity, context);
+    return { result: "copied", resource: identity };
   };
 }
 

@@ -73,21 +73,22 @@ export async function updateVersionRow(
     .execute();
 }
 
-/** Removes an alias from the version that has it, because it moves to another one. */
+/** Removes an alias from the version that has it, because it moves to another one; returns the numbers of changed versions. */
 export async function releaseAlias(
   transaction: Transaction<Tables>,
   artifactId: string,
   { alias, newOwner, now }: { readonly alias: string | null; readonly newOwner: string; readonly now: string },
-): Promise<void> {
-  if (alias === null) return;
+): Promise<readonly number[]> {
+  if (alias === null) return [];
   const rows = await transaction
     .selectFrom("artifact_versions")
-    .select(["id", "json"])
+    .select(["version", "json"])
     .where("artifact_id", "=", artifactId)
     .where("alias", "=", alias)
     .where("id", "!=", newOwner)
     .execute();
   for (const { json } of rows) await updateVersionRow(transaction, withoutAlias(fromText(json), now));
+  return rows.map(({ version }) => version);
 }
 
 /** Whether the repo has a version of the run. */

@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import { isDisabled } from "../../auth/disabled-subjects.ts";
 import { systemPrincipal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
-import { recordEffect } from "../../database/audit.ts";
+import { recordChange, recordEffect } from "../../database/audit.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { OptionsError } from "../../options.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
@@ -78,7 +78,7 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
     await saveAccount(transaction, withToken(bare, jwtId, now, null));
   }
   const resource = `virtual-account/${name}`;
-  await recordEffect(transaction, context, { principal: revocation, operation: "putVirtualAccount", resource });
+  await recordChange(transaction, context, { principal: revocation, operation: "putVirtualAccount", resource });
   return secret;
 }
 

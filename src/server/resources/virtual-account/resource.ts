@@ -9,7 +9,7 @@ import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { requireEnabled } from "../../auth/disabled-subjects.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
-import { recordEffect } from "../../database/audit.ts";
+import { recordChange } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
 import { keysIn } from "../../database/resource-rows.ts";
 import { countTotal, newestFirst, selectTextRows } from "../../database/select-page.ts";
@@ -66,7 +66,7 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
     const { account, token } = await carryOut(transaction, principal, decision, context);
     await saveAccount(transaction, account);
     const resource = `virtual-account/${account.name}`;
-    await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+    await recordChange(transaction, context, { principal, operation: "putVirtualAccount", resource });
     const data = checkResourceSize(answer(account, context));
     return token === null ? { data } : { data, beside: { token } };
   });

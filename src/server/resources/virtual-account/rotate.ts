@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import { systemPrincipal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
-import { recordEffect } from "../../database/audit.ts";
+import { recordChange } from "../../database/audit.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { type AccountRow, builtinSecretPath, graceDays, withToken } from "./account.ts";
@@ -56,7 +56,7 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
     withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd),
   );
   const resource = `virtual-account/${name}`;
-  await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+  await recordChange(transaction, context, { principal, operation: "putVirtualAccount", resource });
 }
 
 // Also deletes tokens whose grace period has ended.

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { recordDisabled } from "../../auth/disabled-subjects.ts";
 import { type Context, timestamp } from "../../context.ts";
+import { markChanged } from "../../database/digests.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readRowFields } from "../../snapshot/rows.ts";
 import {
@@ -33,7 +34,9 @@ async function copyAccount(transaction: Transaction<Tables>, row: JsonObject, co
     await recordDisabled(transaction, { subject: `${accountSubjectType}:${name}`, disabled_at });
     await saveAccount(transaction, disabledAccount(account, disabled_at));
   }
-  return { result: "copied", resource: `virtual-account/${name}` };
+  const resource = `virtual-account/${name}`;
+  await markChanged(transaction, resource, context);
+  return { result: "copied", resource };
 }
 
 /** Copies virtual accounts; afterwards each is assigned the secret in which it stores its token. */
