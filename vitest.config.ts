@@ -56,6 +56,7 @@ export default defineConfig({
     // Many times what a test needs on two busy processors: only what hangs runs into it.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     // On two processors: many tests wait for other processes, and for time to pass.
     maxWorkers: 6,

@@ -11,6 +11,8 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
     ...options,
     body: { manifest: { type: "cluster", name: "prod-eu", cluster_type: "aws-eks" } },
   });
+  const changed = await api.getDigest({ ...options, query: { prefix: "cluster/" } });
+  text(changed.data.data.digest);
   const cluster = await api.getCluster({ ...options, path: { id: "prod-eu" } });
   await api.listClusters({ ...options, query: { limit: 10 } });
   const addons = await api.listAddons({ ...options, path: { id: cluster.data.data.name } });

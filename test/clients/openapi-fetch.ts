@@ -14,6 +14,8 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
       body: { manifest: { type: "cluster", name: "prod-eu", cluster_type: "aws-eks" } },
     }),
   );
+  const changed = await done(client.GET("/api/svc/v1/digests", { params: { query: { prefix: "cluster/" } } }));
+  text(changed.data.digest);
   const cluster = await done(client.GET("/api/svc/v1/clusters/{id}", { params: { path: { id: "prod-eu" } } }));
   await done(client.GET("/api/svc/v1/clusters", { params: { query: { limit: 10 } } }));
   const path = { id: cluster.data.name };
