@@ -1,11 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
+import { holdfastOnPath } from "../support/holdfast-on-path.ts";
 import { everyKind, type Files, service } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -35,9 +36,7 @@ test("the documented commands lead from a laptop to a pipeline to a pod, in thei
   const person = await sourceOf({ ".gitignore": ".holdfast/\n", ...everyKind, "other.yaml": scaled("other", 1) });
   await commitAll(person.folder, "Declare a platform");
   await git(person.folder, "remote", "add", "origin", bare);
-  const bin = await temporaryFolder();
-  await writeFile(join(bin, "holdfast"), `#!/bin/sh\nexec "${process.execPath}" "${inject("holdfast")}" "$@"\n`);
-  await chmod(join(bin, "holdfast"), 0o755);
+  const bin = await holdfastOnPath();
   await symlink(join(project, "deploy/ci/shell/holdfast-ci"), join(bin, "holdfast-ci"));
   const tokenOf = async (name: string): Promise<string> => {
     const permissions = [{ resource_type: "tenant", resource_fqn: "holdfast", role_id: "tenant-admin" }];

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { holdfastOnPath } from "../support/holdfast-on-path.ts";
 import { screenOf } from "../support/screen.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -24,9 +25,7 @@ const shells: { readonly [name: string]: Shell } = {
 
 /** A shell on a terminal, in a folder with a manifest: what it makes of what is typed, followed by the tab key. */
 async function openShell({ start, load }: Shell) {
-  const bin = await temporaryFolder();
-  await writeFile(join(bin, "holdfast"), `#!/bin/sh\nexec "${process.execPath}" "${inject("holdfast")}" "$@"\n`);
-  await chmod(join(bin, "holdfast"), 0o755);
+  const bin = await holdfastOnPath();
   const cwd = await temporaryFolder();
   await mkdir(join(cwd, "manifests"));
   const command = `stty cols ${COLUMNS}; PS1='> ' exec ${start.join(" ")}`;

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
+import { holdfastOnPath } from "../support/holdfast-on-path.ts";
 import { startReceiver } from "../support/http-receiver.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
 import { runHere } from "../support/run-here.ts";
@@ -22,15 +23,12 @@ type Pipeline = Source & {
 
 /** A clone of a bare repository, and the shell of a job in it with `holdfast` on its path. */
 async function pipelineOf(server: Server | null): Promise<Pipeline> {
-  const [bare, bin, out] = await Promise.all([temporaryFolder(), temporaryFolder(), temporaryFolder()]);
+  const [bare, bin, out] = await Promise.all([temporaryFolder(), holdfastOnPath(), temporaryFolder()]);
   await git(bare, "init", "--quiet", "--bare", "--initial-branch", "main");
   const source = await sourceOf(files, server ?? undefined);
   await commitAll(source.folder, "Declare a platform");
   await git(source.folder, "remote", "add", "origin", bare);
   await git(source.folder, "push", "--quiet", "--set-upstream", "origin", "main");
-  const holdfast = join(bin, "holdfast");
-  await writeFile(holdfast, `#!/bin/sh\nexec "${process.execPath}" "${inject("holdfast")}" "$@"\n`);
-  await chmod(holdfast, 0o755);
   const known = server === null ? {} : { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token };
   const step = (name: string, env = {}): Promise<Step> =>
     new Promise((done) => {

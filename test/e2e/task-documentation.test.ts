@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { temporaryFolder } from "../support/folder.ts";
 import { deployAs } from "../support/foreign-service.ts";
 import { commitAll } from "../support/git.ts";
+import { holdfastOnPath } from "../support/holdfast-on-path.ts";
 import { freePort } from "../support/postgres.ts";
 import { type Server, serve } from "../support/server.ts";
 
@@ -32,9 +33,7 @@ type Ended = { readonly code: number; readonly output: string };
 
 /** A folder with a shell that has `holdfast`, git, and the token of a control plane. */
 async function workplace(server: Server | null) {
-  const [folder, bin] = [await temporaryFolder(), await temporaryFolder()];
-  await writeFile(join(bin, "holdfast"), `#!/bin/sh\nexec "${process.execPath}" "${inject("holdfast")}" "$@"\n`);
-  await chmod(join(bin, "holdfast"), 0o755);
+  const [folder, bin] = [await temporaryFolder(), await holdfastOnPath()];
   const who = { NAME: "Ada", EMAIL: "ada@example.com" };
   const names = Object.entries(who).flatMap(([key, value]) => [
     [`GIT_AUTHOR_${key}`, value],
