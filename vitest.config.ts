@@ -89,12 +89,16 @@ export default defineConfig({
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
             "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",
             "test/conformance/{access-table,alerts,links,pass-surfaces,pipelines,resources}.test.ts",
-            "test/conformance/{helm-chart,kubernetes,releases,service-files}.test.ts",
+            "test/conformance/{contributing,helm-chart,kubernetes,releases,service-files}.test.ts",
             "test/conformance/{artifact-root,bytes-in-flight,invisible,operations-declared,replies}.test.ts",
           ],
           // Each file starts control planes of its own, and no module keeps anything between them.
           isolate: false,
-          globalSetup: ["test/support/one-postgres.ts"],
+          // What fails on purpose starts no process of its own.
+          globalSetup: [
+            "test/support/one-postgres.ts",
+            ...(red === undefined ? ["test/support/process-bundles.ts"] : []),
+          ],
           setupFiles: ["test/support/needs-postgres.ts"],
         },
       },

@@ -1,9 +1,5 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { bundle } from "../../scripts/build/bundle.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { migrations } from "../../src/server/database/migrations.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
@@ -14,8 +10,6 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** The PostgreSQL that control planes keep their data in, or why there is none; absent where they use SQLite. */
     readonly postgres: { readonly url: string } | { readonly reason: string } | undefined;
-    /** Bundles of what the tests start as processes, which start in a third of the time; absent where few are started. */
-    readonly processes: string | undefined;
   }
 }
 
@@ -28,14 +22,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const postgres = await startPostgres();
     await makeTemplate(postgres.url);
     project.provide("postgres", { url: postgres.url });
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-processes-"));
-    await bundle({ holdfast: "src/cli.ts" }, join(folder, "cli"));
-    copyFileSync("package.json", join(folder, "package.json"));
-    await bundle({ "serve-child": "test/conformance/serve-child.ts" }, join(folder, "serve"));
-    project.provide("processes", folder);
     return async () => {
       await postgres[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
