@@ -1,6 +1,7 @@
-import { isObject, type Json } from "../contract/json.ts";
-import { escapePointer } from "../contract/json-pointer.ts";
+import { equal, isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
+import { writtenValueAt } from "../core/diff/pointer.ts";
 import { isSecretKey } from "../core/redact/sensitive-fields.ts";
 import { hasConnectionSecret, isSecretName } from "../model/connection-secret.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
@@ -29,6 +30,19 @@ export function literalSecrets(
   const search: Search = { hasCredentials, allowsSecrets, wantsCredentials, found: [] };
   searchValue(search, shape, value, { name: "", above: null, isSecret: false });
   return search.found;
+}
+
+/** The secrets in plain text in a manifest of whatever file, whether or not that may hold them. */
+export function secretsIn(shape: Shape, value: Json): readonly Literal[] {
+  return literalSecrets(shape, value, true, () => false);
+}
+
+/** Those of them that a change to the manifest adds, or gives another value. */
+export function addedSecrets(shape: Shape, before: JsonObject, after: JsonObject): readonly Literal[] {
+  return secretsIn(shape, after).filter(({ pointer }) => {
+    const tokens = pointerTokens(pointer);
+    return !equal(writtenValueAt(before, tokens), writtenValueAt(after, tokens));
+  });
 }
 
 type Search = {

@@ -90,7 +90,12 @@ function renameOwn(manifest: JsonObject, { cluster, within }: Names): JsonObject
   return { ...manifest, cluster_fqn: fqn.slice(0, colon), name: fqn.slice(colon + 1) };
 }
 
-function withTextAt(value: JsonObject, tokens: readonly string[], rewritten: (text: string) => string): JsonObject {
+/** A manifest in which the text at these tokens is rewritten; what is no text stays. */
+export function withTextAt(
+  value: JsonObject,
+  tokens: readonly string[],
+  rewritten: (text: string) => string,
+): JsonObject {
   const changed = changedAt(value, tokens, rewritten);
   return isObject(changed) ? changed : value;
 }

@@ -10,7 +10,7 @@ import { type FakeForge, forgeFacts, startGitHub, startGitLab } from "../support
 import { temporaryFolder } from "../support/folder.ts";
 import { startJudge } from "../support/gate-judge.ts";
 import { commitAll, git } from "../support/git.ts";
-import { foundations, prompt, service } from "../support/manifests.ts";
+import { foundations, model, prompt, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
@@ -426,6 +426,108 @@ test("the manifests of a target with a rename are changed in place, with the nam
   expect(await readFile(join(it.source.folder, "prod/api.yaml"), "utf8")).toContain(
     "replicas: 7 # of this environment",
   );
+});
+
+describe("a version with a number", () => {
+  const numbered = (text: string, version: number, uri: string): string =>
+    `${text.replace("example-models/ranker", `example-models/${uri}`)}version: ${version} # of this registry\n`;
+  const using = (name: string, version: number): string =>
+    service(
+      name,
+      `artifacts_download:\n  artifacts:\n    - type: truefoundry-artifact\n      artifact_version_fqn: model:holdfast/registry/ranker:${version}\n      download_path_env_variable: MODEL\n`,
+    );
+
+  /** Staging is at the third version of its model, and prod declares the first of its own by its number. */
+  async function registries(more: { readonly [file: string]: string } = {}) {
+    const it = await world({
+      ...both("model", model("ranker"), numbered(model("ranker"), 1, "old")),
+      ...both("prompt", prompt("answer", "Be brief."), numbered(prompt("answer", "Be long."), 1, "")),
+      ...both("api", using("api", 1), using("api", 1)),
+      ...more,
+    });
+    await applyBoth(it);
+    for (const uri of ["second", "third"]) {
+      await it.source.write("staging/model.yaml", model("ranker").replace("models/ranker", `models/${uri}`));
+      await it.source.write("staging/api.yaml", using("api", uri === "third" ? 3 : 2));
+      expect(await it.run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+    }
+    const promote = async (): Promise<PromotionReport> => {
+      const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+      expect(faultsOf("promotion", stdout)).toEqual([]);
+      return JSON.parse(stdout);
+    };
+    return { ...it, promote };
+  }
+
+  test("gets the number that the registry of its target gives it, in place, and so does what refers to it", async () => {
+    const { promote, source, run } = await registries();
+    const { promoted, refused, files, plan, revert } = await promote();
+    expect(refused).toEqual([]);
+    expect(promoted.map(({ identity, from }) => [identity, from])).toEqual([
+      ["chat_prompt/registry/answer@2", "chat_prompt/registry/answer"],
+      ["model-version/registry/ranker@2", "model-version/registry/ranker"],
+      [API, API],
+    ]);
+    expect(promoted[1]?.changes).toContainEqual(expect.objectContaining({ path: "/version", before: 1, after: 2 }));
+    const lines = files.flatMap(({ diff }) => diff?.split("\n").filter((line) => /^[+-] *[a-z]/.test(line)) ?? []);
+    expect(lines.toSorted()).toEqual([
+      "+      artifact_version_fqn: model:holdfast/registry/ranker:2",
+      "+    content: Be brief.",
+      "+  uri: s3://example-models/third",
+      "+version: 2 # of this registry",
+      "+version: 2 # of this registry",
+      "-      artifact_version_fqn: model:holdfast/registry/ranker:1",
+      "-    content: Be long.",
+      "-  uri: s3://example-models/old",
+      "-version: 1 # of this registry",
+      "-version: 1 # of this registry",
+    ]);
+    expect(plan?.steps.map(({ action, identity }) => [action, identity])).toEqual([
+      ["create", "chat_prompt/registry/answer@2"],
+      ["create", "model-version/registry/ranker@2"],
+      ["update", API],
+    ]);
+    expect(revert?.steps.filter(({ action }) => action !== "keep").map(({ identity }) => identity)).toEqual([API]);
+
+    await source.write("prod/model.yaml", numbered(model("ranker"), 2, "third"));
+    await source.write("prod/prompt.yaml", numbered(prompt("answer", "Be brief."), 2, ""));
+    await source.write("prod/api.yaml", using("api", 2));
+    expect(await run(["apply", "--yes", "--target", "prod"])).toMatchObject({ code: 0 });
+    expect(await promote()).toMatchObject({ summary: { promoted: 0, refused: 0 } });
+
+    // What the registry has already keeps its number.
+    await source.write("staging/model.yaml", model("ranker").replace("models/ranker", "models/old"));
+    expect(await run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+    expect((await promote()).refused.map(({ why }) => why)).toEqual(["not-editable", "not-editable"]);
+    await source.write("staging/api.yaml", using("api", 4));
+    expect(await run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+    const back = await promote();
+    expect([back.promoted.map(({ identity }) => identity), back.refused]).toEqual([
+      ["model-version/registry/ranker@1", API],
+      [],
+    ]);
+  });
+
+  test("is left out, with the reason, where others refer to its number, or several are declared, or patches are needed", async () => {
+    const { promote, source, targets } = await registries({ "prod/other.yaml": using("other", 1) });
+    const reasons = async () =>
+      (await promote()).refused.map(({ identity, why, detail }) => `${identity} ${why}: ${detail}`);
+    expect((await reasons()).filter((one) => one.startsWith("model-version"))).toEqual([
+      expect.stringMatching(
+        /^model-version\/registry\/ranker not-editable: service\/dev:web\/other refers to model-version\/registry\/ranker@1; change prod\/model.yaml by hand: \/source\/uri, \/version$/,
+      ),
+    ]);
+    await source.write("prod/next.yaml", numbered(prompt("answer", "Be longer."), 2, ""));
+    expect(await reasons()).toContain(
+      "chat_prompt/registry/answer not-editable: the target promoted to declares several versions of it: add a manifest of version 2 by hand",
+    );
+    await source.write("prod/next.yaml", "");
+    await source.write("prod/patches/a.yaml", "match: chat_prompt/registry/answer@1\npatch: { description: a }\n");
+    await targets({ staging: "paths: [staging]", prod: "paths: [prod], patches: prod/patches" });
+    expect(await reasons()).toContain(
+      "chat_prompt/registry/answer not-editable: a patch matches prod/prompt.yaml, and the number of a version is no field that patches change; change prod/prompt.yaml by hand: /messages/0/content, /version",
+    );
+  });
 });
 
 test("sources that name one repository in two ways are one, and those of two branches are not", async () => {

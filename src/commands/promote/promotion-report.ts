@@ -45,7 +45,7 @@ function stepsOf({ complete, steps }: Plan): NonNullable<PromotionReport["plan"]
 }
 
 async function promotedResource(
-  { identity, kind, file, changes, from: { identity: source, file: declaredIn, fields, since } }: PromotedManifest,
+  { as: identity, kind, file, changes, from: { identity: source, file: declaredIn, fields, since } }: PromotedManifest,
   revision: string | null,
   from: CommandTarget,
   terminal: Terminal,

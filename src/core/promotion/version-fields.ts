@@ -65,7 +65,7 @@ function pathsIn(
 
 /**
  * The manifest of the other target with these fields as live has them. A field is copied where the other manifest has the
- * same place for it: the object that contains it exists there, and is of the same type.
+ * same place for it: the object that contains it exists there, and is of the same type. The number of a version is never copied.
  */
 export function withVersions(kind: Kind, manifest: JsonObject, live: JsonObject, fields: readonly Path[]): JsonObject {
   const [given, content] = [contentOf(kind, manifest), contentOf(kind, live)];
@@ -76,9 +76,7 @@ export function withVersions(kind: Kind, manifest: JsonObject, live: JsonObject,
   // What a version no longer has is no part of its content.
   const lost =
     kind.hasVersions && isObject(given) ? contentFields(given).filter(([name = ""]) => !has(content, name)) : [];
-  const changed = copied.length + lost.length === 0 ? manifest : takeLive(kind, manifest, live, [...copied, ...lost]);
-  const hasNumber = kind.hasVersions && typeof manifest.version === "number" && typeof live.version === "number";
-  return hasNumber && !equal(manifest.version, live.version) ? { ...changed, version: live.version ?? null } : changed;
+  return copied.length + lost.length === 0 ? manifest : takeLive(kind, manifest, live, [...copied, ...lost]);
 }
 
 function has(content: Json | undefined, name: string): boolean {

@@ -281,6 +281,8 @@ export type PromotableEvent = {
 
 /** A manifest of the target that is promoted to, its changes, and the file in which they are made: its own, or one of patches. */
 export type PromotedManifest = ManifestUpdate & {
+  /** Its identity once it is promoted: a version with a number gets another one. */
+  readonly as: Identity;
   readonly from: PromotionCandidate;
 };
 

@@ -1,15 +1,13 @@
 import type { ImportedResource } from "../../contract/generated/output.ts";
-import { equal, type JsonObject } from "../../contract/json.ts";
-import { pointerTokens } from "../../contract/json-pointer.ts";
+import type { JsonObject } from "../../contract/json.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { takeLive } from "../../core/diff/declared-form.ts";
 import { isActedOn } from "../../core/diff/field-cause.ts";
-import { writtenValueAt } from "../../core/diff/pointer.ts";
-import { type Kind, requireKind } from "../../core/kind.ts";
+import { requireKind } from "../../core/kind.ts";
 import { requireRead } from "../../core/manifest.ts";
 import type { ManifestUpdate, UpdatesEvent } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
-import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
+import { addedSecrets } from "../../manifests/literal-secrets.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { skipped, skippedFor } from "../import/make-manifest.ts";
 import type { Desired } from "../load/desired.ts";
@@ -81,7 +79,7 @@ function updatesOf(
       live.row.manifest,
       fields.map(({ tokens }) => tokens),
     );
-  const secretsOf = (fields: typeof acted) => newSecrets(kind, before, take(fields));
+  const secretsOf = (fields: typeof acted) => addedSecrets(kind.shape, before, take(fields));
   const secrets = secretsOf(acted);
   const kept = secrets.length === 0 ? [] : [{ ...skippedFor(secrets, { identity, kind }), file }];
   const plain = secrets.length === 0 ? acted : acted.filter((field) => secretsOf([field]).length === 0);
@@ -93,11 +91,4 @@ function updatesOf(
   const update = { identity, kind: type, file, line, before, after: take(plain), changes, isUncommitted };
   if (manifest.patched === undefined) return [...kept, update];
   return [...kept, { ...update, manifest, live: live.row.manifest, fields: plain.map(({ tokens }) => tokens) }];
-}
-
-function newSecrets({ shape }: Kind, before: JsonObject, after: JsonObject): readonly Literal[] {
-  return literalSecrets(shape, after, true, () => false).filter(({ pointer }) => {
-    const tokens = pointerTokens(pointer);
-    return !equal(writtenValueAt(before, tokens), writtenValueAt(after, tokens));
-  });
 }

@@ -8,9 +8,10 @@ import type { Identity } from "../../core/manifest.ts";
 import type { ManifestUpdate, PromotedFile } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { documentChange } from "../../manifests/document-change.ts";
-import { literalSecrets } from "../../manifests/literal-secrets.ts";
+import { secretsIn } from "../../manifests/literal-secrets.ts";
 import { type Loaded, loadManifests } from "../../manifests/load-manifests.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
+import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import type { SourceFile } from "../../source/revision.ts";
 import { formatOf } from "../../yaml/document.ts";
 import { type DocumentChange, editDocument } from "../../yaml/edit-document.ts";
@@ -25,13 +26,21 @@ export type PromotedSource = {
   readonly readerOf: (path: string) => string | null;
 };
 
-/** A manifest, what it is to declare, and as which resource the report names it if not by its own identity. */
-export type WantedManifest = ManifestUpdate & { readonly from?: { readonly identity: Identity } };
+/**
+ * A manifest and what it is to declare. `as`: its identity then, if it is another one. `from`: the resource by which the
+ * report names it, if not by its own identity.
+ */
+export type WantedManifest = ManifestUpdate & {
+  readonly as?: Identity;
+  readonly from?: { readonly identity: Identity };
+};
 
 /** The changed files, what is promoted in them, and what cannot be. */
 export type EditedManifests<One extends WantedManifest> = {
   readonly files: readonly PromotedFile[];
   readonly promoted: readonly One[];
+  /** What is promoted as the changed files declare it. */
+  readonly declared: readonly SourceManifest[];
   readonly refused: readonly NotPromoted[];
 };
 
@@ -46,14 +55,14 @@ export async function editManifests<One extends WantedManifest>(
   run: Stoppable,
   behind: ReadonlySet<Identity> = new Set(),
 ): Promise<EditedManifests<One>> {
-  if (wanted.length === 0) return { files: [], promoted: [], refused: [] };
+  if (wanted.length === 0) return { files: [], promoted: [], declared: [], refused: [] };
   const { changes, refused } = await changesFor(wanted, { ...source, behind }, run);
   const files = changes.map((change) => ({ change, text: changedText(change) }));
   const failed = files.filter(({ text }) => text === null).flatMap(({ change }) => [...change.identities]);
   const texts = new Map(files.flatMap(({ change: { path }, text }) => (text === null ? [] : [[path, text] as const])));
   const left = new Set([...failed, ...refused.map(({ identity }) => identity)]);
   const edited = wanted.filter(({ identity }) => !left.has(identity));
-  const faults = await renderFaults(edited, texts, source, run);
+  const { faults, declared } = await rendered(edited, texts, source, run);
   const again = new Set([...failed, ...faults.keys()]);
   // Where patches that are there cannot say it, one behind them may.
   if (!again.isSubsetOf(behind)) return editManifests(wanted, source, run, behind.union(again));
@@ -72,6 +81,7 @@ export async function editManifests<One extends WantedManifest>(
       return after === before ? [] : [{ path, before, after, isNew, hasSecrets: secret.has(display) }];
     }),
     promoted: edited.map((one) => ({ ...one, file: fileOf(one.identity, changes) ?? one.file })),
+    declared,
     refused: refused.map(({ why }) => why),
   };
 }
@@ -119,6 +129,10 @@ async function changesFor(
       continue;
     }
     const folder = options.rules.patches ?? null;
+    if (isRenumbered(one) && (reader !== null || isPatched)) {
+      refused.push({ identity: one.identity, why: notNumbered(one, reader) });
+      continue;
+    }
     const why = whyNotPatched(one, { reader, folder, folderReader: folder && readerOf(`${folder}/`) });
     if (why !== null) refused.push({ identity: one.identity, why });
     else if (folder !== null) {
@@ -127,6 +141,19 @@ async function changesFor(
     }
   }
   return { changes: files.all(), refused };
+}
+
+function isRenumbered({ identity, as = identity }: Pick<WantedManifest, "identity" | "as">): boolean {
+  return as !== identity;
+}
+
+function notNumbered(one: WantedManifest, reader: string | null): NotPromoted {
+  const because = reader === null ? `a patch matches ${one.file}` : `target ${reader} reads ${one.file} too`;
+  const { why, detail = "" } = notEditable(
+    one,
+    `${because}, and the number of a version is no field that patches change`,
+  );
+  return { identity: namedAs(one), kind: one.kind, why: reader === null ? why : "shared", detail };
 }
 
 type Readers = { readonly reader: string | null; readonly folder: string | null; readonly folderReader: string | null };
@@ -143,25 +170,32 @@ function whyNotPatched(one: WantedManifest, { reader, folder, folderReader }: Re
   return shared(`target ${reader} reads ${file} too: give the target promoted to a folder of \`patches\``);
 }
 
+type Rendered = Pick<EditedManifests<never>, "declared"> & { readonly faults: ReadonlyMap<Identity, string> };
+
 // Read as a pass would read it: what a later patch overrides, or a check refuses, does not come out as promoted.
-async function renderFaults(
+async function rendered(
   edited: readonly WantedManifest[],
   texts: ReadonlyMap<string, string>,
-  { indexed: { revision, options } }: PromotedSource,
+  { indexed: { revision, options, loaded: before } }: PromotedSource,
   { clock, stopping: signal }: Stoppable,
-): Promise<ReadonlyMap<Identity, string>> {
-  if (edited.length === 0) return new Map();
+): Promise<Rendered> {
+  if (edited.length === 0) return { declared: [], faults: new Map() };
   const loaded = await loadManifests(withTexts(revision, texts), options, { clock, signal });
-  const declared = loaded.manifestsByIdentity.among(edited.map(({ identity }) => identity));
-  const values = await readManifests(declared, { clock, signal });
-  const rendered = new Map(values.map(({ identity, value }) => [identity, value]));
-  return new Map(
-    edited.flatMap(({ identity, after }) => {
-      const value = rendered.get(identity);
-      if (value === undefined) return [[identity, refusalOf(identity, loaded)] as const];
-      return equal(value, after) ? [] : [[identity, "the changed files would declare something else"] as const];
-    }),
+  const declared = await readManifests(
+    loaded.manifestsByIdentity.among(edited.map(({ identity, as = identity }) => as)),
+    { clock, signal },
   );
+  const values = new Map(declared.map(({ identity, value }) => [identity, value]));
+  const newlyRefused = before.manifestsByIdentity.among(loaded.refused.flatMap(({ identity }) => identity ?? []));
+  const faults = edited.flatMap(({ identity, as = identity, after }): readonly (readonly [Identity, string])[] => {
+    const value = values.get(as);
+    if (value === undefined) return [[identity, refusalOf(as, loaded)]];
+    if (!equal(value, after)) return [[identity, "the changed files would declare something else"]];
+    // Others may refer to the number that it has now.
+    const broken = newlyRefused.find(({ references }) => references.some((one) => one.identity === identity));
+    return as === identity || broken === undefined ? [] : [[identity, `${broken.identity} refers to ${identity}`]];
+  });
+  return { declared, faults: new Map(faults) };
 }
 
 function refusalOf(identity: Identity, { refused }: Loaded): string {
@@ -182,7 +216,7 @@ async function secretFiles(
   const beside = loaded.manifests.filter((manifest) => filesOf(manifest).length > 0);
   const values = await readManifests(beside, { clock, signal });
   const secret = values.filter(({ kind, value }) => {
-    return literalSecrets(requireKind(kindsByType, kind).shape, value, true, () => false).length > 0;
+    return secretsIn(requireKind(kindsByType, kind).shape, value).length > 0;
   });
   return new Set(secret.flatMap(filesOf));
 }

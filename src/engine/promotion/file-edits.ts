@@ -86,7 +86,7 @@ export function withTexts(revision: RevisionFiles, texts: ReadonlyMap<string, st
   const known = new Set(revision.files.map(({ path }) => path));
   const kept = revision.files.map((file) => {
     const text = texts.get(file.path);
-    return text === undefined ? file : { ...file, ...contentOf(text) };
+    return text === undefined ? file : { path: file.path, display: file.display, ...contentOf(text) };
   });
   const added = [...texts].flatMap(([path, text]) =>
     known.has(path) ? [] : [{ path, display: displayOf(path, revision.files), ...contentOf(text) }],
