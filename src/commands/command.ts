@@ -11,7 +11,7 @@ export type Invocation<Names extends FlagName = FlagName> = {
   readonly args: readonly string[];
   readonly flags: Flags<Names | GeneralFlag>;
   readonly terminal: Terminal;
-  /** What the runs over several targets share; absent where one run is all. */
+  /** What is shared by all who find targets in a daemon; absent in other commands. */
   readonly shared?: SharedReads;
   /** The flags of the command line as words, for a command that suggests another one; absent where nobody typed it. */
   readonly spelled?: ReadonlyMap<string, readonly string[]>;

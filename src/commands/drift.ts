@@ -11,16 +11,15 @@ import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { fullReportNote, passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs } from "./output/write-outputs.ts";
-import { findTarget } from "./targets/find-targets.ts";
-import { onEachTarget } from "./targets/on-each-target.ts";
+import { type FindTarget, onEachTarget } from "./targets/on-each-target.ts";
 
 /** Shows drift; never writes to live. */
 export const run = onEachTarget(runOnTarget);
 
-async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<number> {
+async function runOnTarget(invocation: InvocationOf<typeof drift>, find: FindTarget): Promise<number> {
   const { flags, terminal } = invocation;
   const view = terminalViewOf(invocation);
-  await using target = await findTarget(invocation, { reading: true, base: "instead" });
+  await using target = await find({ reading: true, base: "instead" });
   const emit = passNotices(invocation, view);
   const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, emit });

@@ -17,17 +17,16 @@ import { outputPath } from "./output/output-path.ts";
 import { fullReportNote, passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs, writeSignedPlan } from "./output/write-outputs.ts";
-import { findTarget } from "./targets/find-targets.ts";
-import { onEachTarget } from "./targets/on-each-target.ts";
+import { type FindTarget, onEachTarget } from "./targets/on-each-target.ts";
 import { columnsOn, say, type Terminal } from "./terminal.ts";
 
 /** Shows what apply would do; changes nothing. */
 export const run = onEachTarget(runOnTarget);
 
-async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<number> {
+async function runOnTarget(invocation: InvocationOf<typeof plan>, find: FindTarget): Promise<number> {
   const { flags, terminal } = invocation;
   const view = terminalViewOf(invocation);
-  await using target = await findTarget(invocation, { reading: true });
+  await using target = await find({ reading: true });
   const place = { cwd: terminal.cwd, content: contentTop(target.source.root) };
   const out = flags.out === undefined ? null : outputPath(flags.out, place);
   const show = new Set(flags.show);

@@ -15,16 +15,15 @@ import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
 import { diagnosticViewOn, terminalViewOf } from "./output/terminal-view.ts";
 import { folderInCheckout, openOutputs } from "./output/write-outputs.ts";
-import { findTarget } from "./targets/find-targets.ts";
-import { onEachTarget } from "./targets/on-each-target.ts";
+import { type FindTarget, onEachTarget } from "./targets/on-each-target.ts";
 
 /** Checks manifests offline. */
 export const run = onEachTarget(runOnTarget);
 
-async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<number> {
+async function runOnTarget(invocation: InvocationOf<typeof validate>, find: FindTarget): Promise<number> {
   const { terminal } = invocation;
   const view = terminalViewOf(invocation);
-  await using target = await findTarget(invocation, { reading: true, reportsConfig: true, isCommitOptional: true });
+  await using target = await find({ reading: true, reportsConfig: true, isCommitOptional: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await load(target, terminal);
   const { selected: diagnostics, otherDocuments } = event;

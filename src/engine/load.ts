@@ -72,22 +72,23 @@ export async function load(
   reading: SourceReading = {},
 ): Promise<DesiredRead> {
   const pace = { clock, signal: stopping };
-  const { before = null } = reading;
+  const lastRead = reading.before?.from ?? null;
+  const before = lastRead ?? (target.sourceCache === null ? null : (target.takeRead?.() ?? null));
   using source = await readSource(
-    { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
+    { ...target.source, limits: defaultLimits, before: before?.revision ?? null },
     (config) => prepareRead(target, config, reading, { clock, stopping }),
     pace,
   );
   const { revision, prepared } = source;
   const { rules, index } = prepared;
-  const indexed = await index.update(before?.from ?? null, revision, pace);
+  const indexed = await index.update(before, revision, pace);
   const { loaded, options: loading } = indexed;
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
   const general = [...emptySource(found), ...unused(found, revision, rules)];
   const reported = { ...found, diagnostics: [...target.source.warnings(), ...found.diagnostics, ...general] };
   requireMatches(rules.selection, reported, revision);
-  if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
+  if (loaded.declared !== lastRead?.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
     ...source.base,
     loaded: await index.load(await source.base.read(), pace),

@@ -1,4 +1,5 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
+import type { IndexedRevision } from "../cache/source-index.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { FreezeSchedule } from "../core/guards/freeze-windows.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
@@ -28,6 +29,8 @@ export type ReadTarget = {
   readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
+  /** What was read of it since the last call for the claims of other targets; absent with a single target. */
+  readonly takeRead?: () => IndexedRevision | null;
 };
 
 /** What a pass reconciles: a source with a control plane, with a state folder and rules. */

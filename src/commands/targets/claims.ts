@@ -1,18 +1,25 @@
+import type { IndexedRevision } from "../../cache/source-index.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
+import { EVERYTHING } from "../../core/selection/select.ts";
 import { load } from "../../engine/load.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A target that declares resources of a control plane; it is only created to be read. */
-export type Claimant = { readonly target: () => Target; readonly server: string };
+/** A target that declares resources of a control plane. */
+export type Claimant = {
+  readonly target: () => Target;
+  readonly server: string;
+  /** Whether a pass over it follows, which uses what was read of it for the others. */
+  readonly isRun: boolean;
+};
 
 /** What targets of one command declare, so that no two targets of one control plane declare the same resource. */
 export type Claims = {
   /** The targets that count from now on, by name. */
   readonly setClaimants: (claimants: ReadonlyMap<string, Claimant>) => void;
   /** The checks of one target on its server; those of a target that does not count claim nothing. */
-  readonly of: (name: string, server: string) => Required<Pick<Target, "claim" | "declaredElsewhere">>;
+  readonly of: (name: string, server: string) => Required<Pick<Target, "claim" | "declaredElsewhere" | "takeRead">>;
 };
 
 /**
@@ -23,6 +30,8 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
   let claimants: ReadonlyMap<string, Claimant> = new Map();
   const claimed = new Map<string, ReadonlySet<Identity>>();
   const loading = new Map<string, Promise<void>>();
+  // Kept until the pass over that target takes it.
+  const reads = new Map<string, IndexedRevision>();
   // By server and identity, so that a claim costs what it declares and not what all others do.
   const owners = new Map<string, Map<Identity, readonly string[]>>();
   const ownersOn = (server: string): Map<Identity, readonly string[]> => {
@@ -44,10 +53,15 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
     }
     claimed.set(name, declared);
   };
-  const read = async (name: string, { target, server }: Claimant): Promise<void> => {
+  const read = async (name: string, { target, server, isRun }: Claimant): Promise<void> => {
+    const isFirst = !claimed.has(name);
     try {
-      const { claim: _, declaredElsewhere: __, ...alone } = target();
-      register(name, server, (await load(alone, { clock, stopping })).desired.declared);
+      const { claim: _, declaredElsewhere: __, takeRead: ___, ...alone } = target();
+      // What a command selects of its own target says nothing of the others.
+      const rules: Target["rules"] = (config) => ({ ...alone.rules(config), selection: EVERYTHING });
+      const found = await load({ ...alone, rules }, { clock, stopping }, { before: null });
+      if (isRun && isFirst && found.from !== null) reads.set(name, found.from);
+      register(name, server, found.desired.declared);
     } catch {
       // The passes of that target report the error.
       stopping.throwIfAborted();
@@ -74,12 +88,14 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
         if (next.get(name)?.server === server) continue;
         register(name, server, new Set());
         claimed.delete(name);
+        reads.delete(name);
       }
       claimants = next;
     },
     of: (name, server) => ({
       claim: async (declared) => {
         if (!claimants.has(name)) return;
+        reads.delete(name);
         await readOthers(name, server);
         for (const identity of declared) {
           const other = otherOwner(name, server, identity);
@@ -90,6 +106,11 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
           if (claimed.get(other)?.has(identity)) throw declaredTwice(identity, name, other);
         }
         register(name, server, declared);
+      },
+      takeRead: () => {
+        const found = reads.get(name) ?? null;
+        reads.delete(name);
+        return found;
       },
       declaredElsewhere: async () => {
         await readOthers(name, server);

@@ -25,14 +25,6 @@ export type TargetPatterns = {
   readonly areLocal: boolean;
 };
 
-/** The targets of a configuration; the runs over several of them expand its patterns once. */
-export async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
-  const { shared: reads } = shared.invocation;
-  const expanded = reads?.expanded ?? (await readExpanded(chosen, shared));
-  if (reads !== undefined) reads.expanded = expanded;
-  return expanded;
-}
-
 /** The patterns of a configuration, to be looked up again; null if it has none. */
 export function patternsOf(expanded: Expanded, chosen: ChosenSources, shared: SharedByTargets): TargetPatterns | null {
   const patterns = chosen.entries.filter(isPattern);
@@ -54,7 +46,8 @@ export function patternsOf(expanded: Expanded, chosen: ChosenSources, shared: Sh
 
 type ListRead = { readonly stamp: string; readonly read: Promise<PatternRead> };
 
-async function readExpanded(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
+/** The targets of a configuration, with those that its patterns stand for. */
+export async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
   const { entries } = chosen;
   if (!entries.some(isPattern)) return { entries, retired: [], kept: null, record: [] };
   const { use, invocation, stateFolder, database } = shared;

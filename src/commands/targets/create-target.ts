@@ -56,14 +56,15 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded" | "limit"> & {
 export const RECORDED_TARGETS = { reading: true, unattended: true, usesRecordedTargets: true } as const;
 
 /** A target of a command. */
-export type CommandTarget = Target & {
-  /** Its name in the operator's configuration; `default` if that names no targets. */
-  readonly name: string;
-  /** Its entry in the operator's configuration; null if that names no targets. */
-  readonly choice: TargetChoice | null;
-  /** The repository that the target follows; null for the local folder. */
-  readonly remote: RemoteWithBackoff | null;
-};
+export type CommandTarget = Target &
+  AsyncDisposable & {
+    /** Its name in the operator's configuration; `default` if that names no targets. */
+    readonly name: string;
+    /** Its entry in the operator's configuration; null if that names no targets. */
+    readonly choice: TargetChoice | null;
+    /** The repository that the target follows; null for the local folder. */
+    readonly remote: RemoteWithBackoff | null;
+  };
 
 /** The values that the targets of one command share. */
 export type SharedByTargets = {
@@ -119,6 +120,10 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     name: nameOf(choice),
     choice,
     remote,
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await state[Symbol.asyncDispose]();
+    },
     source: {
       root: named,
       cwd: terminal.cwd,

@@ -84,29 +84,36 @@ export async function findTarget(
   invocation: Invocation,
   use: TargetUse,
 ): Promise<CommandTarget & AsyncDisposable & { readonly stateFolder: string }> {
-  const opened = await findTargets(invocation, use);
+  await using resources = new AsyncDisposableStack();
+  const opened = resources.use(await findTargets(invocation, use));
+  const target = usableTarget(onlyTarget(opened, invocation.flags), use);
+  const kept = resources.move();
+  return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** The only target of those that were found. */
+export function onlyTarget({ targets }: FoundTargets, { target: named }: Invocation["flags"]): CommandTarget {
   // Retired targets count only where one is named.
-  const active = opened.targets.filter(({ choice }) => !choice?.isRetired);
-  const [target, other] = active.length === 0 ? opened.targets : active;
-  const fault = target?.choice?.fault ?? null;
-  if (target === undefined || other !== undefined) {
-    await opened[Symbol.asyncDispose]();
-    throw new TargetNeededError(
-      active.flatMap(({ choice }) => choice?.name ?? []),
-      invocation.flags.target,
-    );
-  }
-  if (fault !== null || (target.choice?.isRetired && !use.allowsRetired)) {
-    await opened[Symbol.asyncDispose]();
-    throw fault ?? retiredTarget(target.name);
-  }
-  return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
+  const active = targets.filter(({ choice }) => !choice?.isRetired);
+  const [target, other] = active.length === 0 ? targets : active;
+  if (target !== undefined && other === undefined) return target;
+  throw new TargetNeededError(
+    active.flatMap(({ choice }) => choice?.name ?? []),
+    named,
+  );
+}
+
+/** Refuses a target that cannot be used. */
+export function usableTarget(target: CommandTarget, { allowsRetired }: TargetUse): CommandTarget {
+  const fault = target.choice?.fault ?? null;
+  if (fault !== null) throw fault;
+  if (target.choice?.isRetired && !allowsRetired) throw retiredTarget(target.name);
+  return target;
 }
 
 /** Finds the targets of a command: the one that `--target` names, else all configured ones, else the local folder. */
-export async function findTargets(invocation: Invocation, given: TargetUse): Promise<FoundTargets> {
+export async function findTargets(invocation: Invocation, use: TargetUse): Promise<FoundTargets> {
   const { flags, terminal, shared: reads } = invocation;
-  const use = { ...given, operatorFile: given.operatorFile ?? reads?.operatorFile };
   const { cwd, stopping: signal } = terminal;
   const named = findSource({ cwd, source: flags.source });
   const root = realRoot(named);
@@ -116,7 +123,6 @@ export async function findTargets(invocation: Invocation, given: TargetUse): Pro
   const config = await readSourceConfig(here, { clock: terminal.clock, signal });
   // Without the file that --config names, it is unknown which folder is the source.
   const [, ...operatorFiles] = config.files;
-  if (reads !== undefined) reads.operatorFile = operatorFiles[0];
   for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file.diagnostics);
   const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
   const operator = await honouredOperatorKeys(config.files, prompt, terminal);
@@ -213,7 +219,8 @@ function createTargets(selected: readonly TargetChoice[], shared: SharedByTarget
   // Without a server, nothing says which targets may not declare the same.
   const usable = shared.choices.filter(({ fault, isRetired }) => fault === null && !isRetired);
   const claimants = usable.map((choice) => {
-    return [choice.name, { target: () => create(choice), server: addressOf(choice) }] as const;
+    const claimant = { target: () => create(choice), server: addressOf(choice), isRun: selected.includes(choice) };
+    return [choice.name, claimant] as const;
   });
   const { shared: reads, terminal } = shared.invocation;
   const claims = reads?.claims ?? createClaims(terminal);

@@ -11,34 +11,46 @@ import { showFaults } from "../output/end-with-invalid-source.ts";
 import { tellFailure } from "../output/log-stream.ts";
 import { writeOutputFile } from "../output/write-outputs.ts";
 import { columnsOn, writeResult } from "../terminal.ts";
-import { TargetNeededError } from "./find-targets.ts";
+import type { CommandTarget, TargetUse } from "./create-target.ts";
+import { type FoundTargets, findTargets, onlyTarget, TargetNeededError, usableTarget } from "./find-targets.ts";
 
-type Run = (invocation: Invocation) => Promise<number>;
+/** Finds the target of a run, which closes it at its end. */
+export type FindTarget = (use: TargetUse) => Promise<CommandTarget>;
 
-/** Runs a read-only command on the named target, or on every target in turn if none is named. */
-export function onEachTarget(run: Run): Run {
-  return async (given) => {
-    const invocation = { ...given, shared: { remotes: new Map() } };
+type Run = (invocation: Invocation, find: FindTarget) => Promise<number>;
+
+/** Runs a read-only command on the named target, or on every target in turn if none is named; they are found once. */
+export function onEachTarget(run: Run): (invocation: Invocation) => Promise<number> {
+  return async (invocation) => {
+    await using resources = new AsyncDisposableStack();
+    const found: FoundTargets[] = [];
+    const findOnly: FindTarget = async (use) => {
+      const opened = resources.use(await findTargets(invocation, use));
+      found.push(opened);
+      return usableTarget(onlyTarget(opened, invocation.flags), use);
+    };
     try {
-      return await run(invocation);
+      return await run(invocation, findOnly);
     } catch (error) {
       if (!(error instanceof TargetNeededError) || invocation.flags.out !== undefined) throw error;
-      return runOnEach(error.names, run, invocation);
+      const targets = found.flatMap((one) => one.targets).filter(({ name }) => error.names.includes(name));
+      return await runOnEach(targets, run, invocation);
     }
   };
 }
 
-async function runOnEach(names: readonly string[], run: Run, invocation: Invocation): Promise<number> {
+async function runOnEach(targets: readonly CommandTarget[], run: Run, invocation: Invocation): Promise<number> {
   const { flags, terminal } = invocation;
   const format = stdoutFormat(flags.output);
   const collected: Collected[] = [];
   const codes: number[] = [];
-  for (const target of names) {
+  for (const one of targets) {
+    const { name: target } = one;
     terminal.stopping.throwIfAborted();
     const { stdout, text } = collector(terminal);
     const collect = (output: Output, result: string) => void collected.push({ target, output, result });
     const of = { ...invocation, flags: { ...flags, target }, terminal: { ...terminal, stdout, collect } };
-    codes.push(await codeOf(run, of));
+    codes.push(await codeOf((given) => run(given, async (use) => usableTarget(one, use)), of));
     if (format === "text") await writeResult(terminal, `Target ${target}\n${text()}\n`);
     else collect({ format, file: null }, text());
   }
@@ -67,7 +79,7 @@ function joinResults(format: Output["format"], results: readonly Collected[]): s
 }
 
 // The failure of one target does not stop the others.
-async function codeOf(run: Run, invocation: Invocation): Promise<number> {
+async function codeOf(run: (invocation: Invocation) => Promise<number>, invocation: Invocation): Promise<number> {
   const { stderr, stopping } = invocation.terminal;
   try {
     return await run(invocation);

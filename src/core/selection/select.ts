@@ -13,6 +13,9 @@ export type Selection = {
   readonly exclude: readonly string[];
 };
 
+/** The selection of a whole source. */
+export const EVERYTHING: Selection = { paths: [], only: [], kinds: [], exclude: [] };
+
 /** Whether the selection includes the whole source. */
 export function isEverything({ paths, only, kinds, exclude }: Selection): boolean {
   return paths.length + only.length + kinds.length + exclude.length === 0;

@@ -4,16 +4,17 @@ import { StoreError } from "../store-error.ts";
 import { openError } from "./open.ts";
 import { openToRead } from "./open-connection.ts";
 import { queryBuilder } from "./query-builder.ts";
+import { isCurrent } from "./upgrade-schema.ts";
 
 /** Opens a SQLite file read-only, which also works on a read-only file system. */
 export async function openSqliteReadOnly<Tables>(path: string, migrations: Migrations): Promise<Store<Tables>> {
   try {
-    const read = queryBuilder<Tables>(openToRead(path));
-    const close = () => read.destroy();
-    await requireSchema(read, migrations).catch(async (error: unknown) => {
-      await close();
-      throw error;
-    });
+    using opening = new DisposableStack();
+    const connection = opening.use(openToRead(path));
+    const read = queryBuilder<Tables>(connection);
+    if (!isCurrent(connection, migrations)) await requireSchema(read, migrations);
+    const opened = opening.move();
+    const close = async () => opened.dispose();
     const refuse = () => Promise.reject(new StoreError("inaccessible", `${path} cannot be written`));
     return {
       read,

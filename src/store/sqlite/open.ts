@@ -11,7 +11,7 @@ import { StoreError, type StoreErrorCode, storageErrorAt, storageErrorText, stor
 import { CommitQueue } from "./commit-queue.ts";
 import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./query-builder.ts";
-import { upgradeSchema } from "./upgrade-schema.ts";
+import { isCurrent, upgradeSchema } from "./upgrade-schema.ts";
 
 /** How a SQLite file is opened. */
 export type OpenOptions = {
@@ -51,8 +51,9 @@ async function open<Tables>(
   using opening = new DisposableStack();
   const writing = opening.use(openSqliteConnection(path));
   const writer = queryBuilder<Tables>(writing);
-  if (schema === "leave") await requireSchema(writer, migrations);
-  else {
+  if (schema === "leave") {
+    if (!isCurrent(writing, migrations)) await requireSchema(writer, migrations);
+  } else {
     const notice = await upgradeSchema(writing, path, migrations, clock);
     if (notice !== null) notify(notice);
   }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
@@ -33,6 +34,7 @@ export async function upgradeSchema(
   migrations: Migrations,
   clock: Clock,
 ): Promise<string | null> {
+  if (isCurrent(connection, migrations)) return null;
   const { pending } = await schemaState(queryBuilder(connection), migrations);
   if (pending.length === 0) return null;
   await begin(connection, clock);
@@ -44,6 +46,19 @@ export async function upgradeSchema(
     // After some errors, such as a full disk, SQLite has rolled back by itself.
     if (connection.isTransaction) connection.exec("ROLLBACK");
     throw error;
+  }
+}
+
+/** Whether these migrations were applied and no others; where not, the whole schema must be looked at. */
+export function isCurrent(connection: DatabaseSync, migrations: Migrations): boolean {
+  try {
+    const applied = connection.prepare("SELECT name FROM kysely_migration ORDER BY name").all();
+    return isDeepStrictEqual(
+      applied.map(({ name }) => name),
+      Object.keys(migrations).toSorted(),
+    );
+  } catch {
+    return false;
   }
 }
 
