@@ -1,7 +1,7 @@
 import type { IndexedRevision } from "../../cache/source-index.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { EVERYTHING } from "../../core/selection/select.ts";
+import { WHOLE_SOURCE } from "../../core/selection/select.ts";
 import { load } from "../../engine/load.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
@@ -58,7 +58,7 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
     try {
       const { claim: _, declaredElsewhere: __, takeRead: ___, ...alone } = target();
       // What a command selects of its own target says nothing of the others.
-      const rules: Target["rules"] = (config) => ({ ...alone.rules(config), selection: EVERYTHING });
+      const rules: Target["rules"] = (config) => ({ ...alone.rules(config), selection: WHOLE_SOURCE });
       const found = await load({ ...alone, rules }, { clock, stopping }, { before: null });
       if (isRun && isFirst && found.from !== null) reads.set(name, found.from);
       register(name, server, found.desired.declared);

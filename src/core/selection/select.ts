@@ -14,7 +14,7 @@ export type Selection = {
 };
 
 /** The selection of a whole source. */
-export const EVERYTHING: Selection = { paths: [], only: [], kinds: [], exclude: [] };
+export const WHOLE_SOURCE: Selection = { paths: [], only: [], kinds: [], exclude: [] };
 
 /** Whether the selection includes the whole source. */
 export function isEverything({ paths, only, kinds, exclude }: Selection): boolean {

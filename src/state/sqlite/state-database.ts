@@ -30,7 +30,7 @@ export function folderDatabase(folder: string, { clock, notify, isLockedByOther 
   const openWriter = async (): Promise<Store<StateTables>> => {
     await makeStateFolder(folder);
     const schema = ownDatabaseExists(path) && isLockedByOther() ? "leave" : "migrate";
-    const options = { clock, schema, ...(notify === undefined ? {} : { notify }) } as const;
+    const options = { clock, schema, closesIdle: true, ...(notify === undefined ? {} : { notify }) } as const;
     const opening = openSqliteStore<StateTables>(path, stateMigrations(folder), options);
     const store = await (schema === "leave" ? opening.catch((error: unknown) => throwInUse(path, error)) : opening);
     if (schema === "migrate") retireEarlierFiles(folder);
@@ -67,7 +67,7 @@ export function folderDatabase(folder: string, { clock, notify, isLockedByOther 
 
   async function openReader(): Promise<Store<StateTables> | null> {
     try {
-      return await openSqliteReadOnly<StateTables>(path, stateMigrations());
+      return await openSqliteReadOnly<StateTables>(path, stateMigrations(), clock);
     } catch (error) {
       if (error instanceof StoreError && OLDER.includes(error.code)) return upgraded(error);
       throw error;

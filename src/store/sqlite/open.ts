@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
@@ -10,7 +11,8 @@ import type { Store } from "../store.ts";
 import { StoreError, type StoreErrorCode, storageErrorAt, storageErrorText, storeErrorCode } from "../store-error.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { openSqliteConnection } from "./open-connection.ts";
-import { queryBuilder } from "./query-builder.ts";
+import { queryBuilder, queryBuilderOver } from "./query-builder.ts";
+import { reopening, type SqliteUse, stayingOpen } from "./reopening-connection.ts";
 import { isCurrent, upgradeSchema } from "./upgrade-schema.ts";
 
 /** How a SQLite file is opened. */
@@ -18,6 +20,8 @@ export type OpenOptions = {
   readonly clock: Clock;
   /** @default "migrate" */
   readonly schema?: SchemaMode;
+  /** Whether the file is closed while nothing uses it, for a process that has hundreds of them. @default false */
+  readonly closesIdle?: boolean;
   /** Called with what the operator should know: the file was upgraded, and where its backup is. */
   readonly notify?: (notice: string) => void;
 };
@@ -43,27 +47,39 @@ const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | cons
 async function open<Tables>(
   path: string,
   migrations: Migrations,
-  { clock, schema = "migrate", notify = () => {} }: OpenOptions,
+  { clock, schema = "migrate", closesIdle = false, notify = () => {} }: OpenOptions,
 ): Promise<Store<Tables>> {
   if (!ownDatabaseExists(path) && schema === "leave") throw new StoreError("absent", `${path} does not exist`);
   // Created with mode 0600 first: SQLite gives its other files the same mode.
   closeSync(openSync(path, FLAGS, 0o600));
   using opening = new DisposableStack();
-  const writing = opening.use(openSqliteConnection(path));
-  const writer = queryBuilder<Tables>(writing);
+  const writing = openSqliteConnection(path);
+  opening.defer(() => {
+    if (writing.isOpen) writing.close();
+  });
   if (schema === "leave") {
-    if (!isCurrent(writing, migrations)) await requireSchema(writer, migrations);
+    if (!isCurrent(writing, migrations)) await requireSchema(queryBuilder(writing), migrations);
   } else {
     const notice = await upgradeSchema(writing, path, migrations, clock);
     if (notice !== null) notify(notice);
   }
-  // Reads have their own connection, so that they do not see uncommitted changes.
-  const read = queryBuilder<Tables>(opening.use(openSqliteConnection(path, { readOnly: true })));
-  const connections = opening.move();
   const isInPlace = placeOf(path);
-  const changes = new CommitQueue(writer, clock, () => {
+  const requireInPlace = (): void => {
     if (!isInPlace()) throw new StoreError("inaccessible", `${path} was replaced or removed while it was in use`);
-  });
+  };
+  const useOf = (opened: DatabaseSync, readOnly: boolean): SqliteUse => {
+    if (!closesIdle) return opening.use(stayingOpen(opened));
+    const open = (): DatabaseSync => {
+      requireInPlace();
+      return openSqliteConnection(path, { readOnly });
+    };
+    return opening.use(reopening(opened, open, clock));
+  };
+  const writer = queryBuilderOver<Tables>(useOf(writing, false));
+  // Reads have their own connection, so that they do not see uncommitted changes.
+  const read = queryBuilderOver<Tables>(useOf(openSqliteConnection(path, { readOnly: true }), true));
+  const connections = opening.move();
+  const changes = new CommitQueue(writer, clock, requireInPlace);
   const close = async () => {
     await changes.close();
     connections.dispose();
@@ -78,8 +94,8 @@ async function open<Tables>(
     commits: () => changes.commits,
     isShared: false,
     unwritable: async () => {
-      await sql`SELECT count(*) FROM sqlite_schema`.execute(read);
       if (!isInPlace()) return "inaccessible";
+      await sql`SELECT count(*) FROM sqlite_schema`.execute(read);
       if (!(await hasFreeSpace(path))) return "full";
       return changes.isFull ? tryWrite(changes) : null;
     },

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { type SqliteUse, stayingOpen } from "./reopening-connection.ts";
 
 const MAX_STATEMENTS = 500;
 // Another process may write too. A deferred transaction that reads first and writes later could fail because its
@@ -15,7 +16,12 @@ const connections = new WeakMap<object, Connection>();
 
 /** A query builder over one connection. */
 export function queryBuilder<Tables>(database: DatabaseSync): Kysely<Tables> {
-  const adapted = adaptDatabase(database);
+  return queryBuilderOver(stayingOpen(database));
+}
+
+/** A query builder over a connection that may be closed and opened again between statements. */
+export function queryBuilderOver<Tables>(connection: SqliteUse): Kysely<Tables> {
+  const adapted = adaptConnection(connection);
   const builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted }) });
   connections.set(builder.getExecutor().adapter, adapted);
   return builder;
@@ -36,19 +42,24 @@ export function sqliteRows(
 
 /** A connection with the interface of better-sqlite3, which Kysely's SQLite dialect expects. */
 export function adaptDatabase(database: DatabaseSync): Connection {
+  return adaptConnection(stayingOpen(database));
+}
+
+function adaptConnection(connection: SqliteUse): Connection {
   const statements = new Map<string, SqliteStatement>();
   return {
-    close: () => database.close(),
-    rows: (sql, parameters) => {
-      const statement = database.prepare(sql);
+    close: () => connection[Symbol.dispose](),
+    rows: function* (sql, parameters) {
+      using _ = connection.hold();
+      const statement = connection.database().prepare(sql);
       statement.setReturnArrays(true);
-      return statement.iterate(...parameters.map(inputValue)) as Iterable<unknown> as Iterable<readonly unknown[]>;
+      yield* statement.iterate(...parameters.map(inputValue)) as Iterable<unknown> as Iterable<readonly unknown[]>;
     },
     prepare: (sql) => {
       const known = statements.get(sql);
       if (known !== undefined) return known;
       const statement =
-        sql === "rollback" ? rollback(database) : adaptStatement(database.prepare(sql === "begin" ? BEGIN : sql));
+        sql === "rollback" ? rollback(connection) : adaptStatement(connection, sql === "begin" ? BEGIN : sql);
       // Statements with lists of values differ in text for each length, so the cache is bounded.
       if (statements.size >= MAX_STATEMENTS) for (const oldest of statements.keys().take(1)) statements.delete(oldest);
       statements.set(sql, statement);
@@ -58,19 +69,28 @@ export function adaptDatabase(database: DatabaseSync): Connection {
 }
 
 // After some errors, such as a full disk, SQLite rolls back by itself. A second rollback would fail and hide the error.
-function rollback(database: DatabaseSync): SqliteStatement {
-  const statement = adaptStatement(database.prepare("rollback"));
+function rollback(connection: SqliteUse): SqliteStatement {
+  const statement = adaptStatement(connection, "rollback");
   const run: SqliteStatement["run"] = (parameters) =>
-    database.isTransaction ? statement.run(parameters) : { changes: 0, lastInsertRowid: 0 };
+    connection.database().isTransaction ? statement.run(parameters) : { changes: 0, lastInsertRowid: 0 };
   return { ...statement, run };
 }
 
-function adaptStatement(statement: StatementSync): SqliteStatement {
+function adaptStatement(connection: SqliteUse, sql: string): SqliteStatement {
+  let prepared: { readonly on: DatabaseSync; readonly statement: StatementSync } | null = null;
+  const current = (): StatementSync => {
+    const database = connection.database();
+    if (prepared?.on !== database) prepared = { on: database, statement: database.prepare(sql) };
+    return prepared.statement;
+  };
   return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...parameters.map(inputValue)),
-    run: (parameters) => statement.run(...parameters.map(inputValue)),
-    iterate: (parameters) => statement.iterate(...parameters.map(inputValue)),
+    reader: current().columns().length > 0,
+    all: (parameters) => current().all(...parameters.map(inputValue)),
+    run: (parameters) => current().run(...parameters.map(inputValue)),
+    iterate: function* (parameters) {
+      using _ = connection.hold();
+      yield* current().iterate(...parameters.map(inputValue));
+    },
   };
 }
 

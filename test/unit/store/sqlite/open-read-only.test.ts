@@ -10,6 +10,8 @@ import { temporaryFolder } from "../../../support/folder.ts";
 import { machine } from "../../../support/machine.ts";
 import { migrations, type Tables } from "../notes.ts";
 
+const { clock } = machine;
+
 const note = (transaction: Transaction<Tables>) =>
   transaction.insertInto("notes").values({ id: 1, text: "a note" }).execute();
 
@@ -26,7 +28,7 @@ describe("F82 a store that is only read", () => {
     const { path, store } = await written();
     for (const close of [async () => undefined, () => store.close()]) {
       await close();
-      await using readOnly = await openSqliteReadOnly<Tables>(path, migrations);
+      await using readOnly = await openSqliteReadOnly<Tables>(path, migrations, clock);
       expect(await readOnly.read.selectFrom("notes").select("text").execute()).toEqual([{ text: "a note" }]);
       expect(await readOnly.write(note).catch(storeErrorCode)).toBe("inaccessible");
     }
@@ -36,11 +38,11 @@ describe("F82 a store that is only read", () => {
     const { path, store } = await written();
     await store.close();
     const later = { ...migrations, "9999-later": { up: async () => undefined } };
-    await expect(openSqliteReadOnly(path, later)).rejects.toMatchObject({ code: "older-schema" });
+    await expect(openSqliteReadOnly(path, later, clock)).rejects.toMatchObject({ code: "older-schema" });
     const other = `${path}-copy`;
-    await expect(openSqliteReadOnly(other, migrations)).rejects.toMatchObject({ code: "inaccessible" });
+    await expect(openSqliteReadOnly(other, migrations, clock)).rejects.toMatchObject({ code: "inaccessible" });
     expect(existsSync(other)).toBe(false);
     await copyFile(import.meta.filename, other);
-    await expect(openSqliteReadOnly(other, migrations)).rejects.toMatchObject({ code: "corrupt" });
+    await expect(openSqliteReadOnly(other, migrations, clock)).rejects.toMatchObject({ code: "corrupt" });
   });
 });
