@@ -5,7 +5,7 @@ import { environmentOf, folderOf } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** How long what was read stays after the last read. */
-const IDLE_MS = 2000;
+const IDLE_MS = 10_000;
 /** How many commits are remembered while reads follow each other without an end; targets rarely differ by more. */
 const MOST = 8;
 
