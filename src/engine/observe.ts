@@ -114,7 +114,10 @@ export async function observe(
     concurrency,
     signal,
   };
-  const [access, seen] = await Promise.all([readCaller(reading), readLive(queries, reading)]);
+  // A commit that changes nothing of this target asks for nothing: it may be one of hundreds.
+  const isUntouched = declared.outOfScope !== undefined && queries.length === 0;
+  const asked = isUntouched ? null : readCaller(reading);
+  const [access, seen] = await Promise.all([asked, readLive(queries, reading)]);
   const live = concluded(seen, seen.dryRuns, sightOf(access), capabilities);
   const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });
   guardLive(current, desired, { recorded: records.heads, capabilities, rules });
