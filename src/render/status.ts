@@ -6,6 +6,7 @@ import type { StageStatus, StageTargetStatus } from "../core/stages/stage-status
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
 import { verdictText } from "./gate-verdict.ts";
+import { MANY_TARGETS } from "./many-targets.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { registryOnlyTexts } from "./registry-only.ts";
 import { wrappedLines } from "./wrap.ts";
@@ -30,7 +31,37 @@ export function statusReport(
 
 function statusText(targets: readonly TargetStatus[], daemon: { readonly pid: number } | null): string {
   const head = daemon === null ? "No daemon runs; this is what the last run has left.\n" : "";
-  return head + targets.map(targetText).join("\n");
+  return head + (targets.length < MANY_TARGETS ? targets.map(targetText).join("\n") : manyStatusesText(targets));
+}
+
+// What needs attention comes first and as a whole, and every other target is one line.
+function manyStatusesText(targets: readonly TargetStatus[]): string {
+  const { line = [], whole = [] } = Object.groupBy(targets, (one) => (isQuiet(one) ? "line" : "whole"));
+  const longest = Math.max(...line.map(({ target }) => target.length));
+  const conditions = Map.groupBy(targets, ({ condition }) => condition);
+  const synced = targets.filter(({ sync }) => sync === "Synced").length;
+  const counts = joinCounts([...conditions].map(([condition, those]) => [those.length, condition]));
+  return [
+    ...whole.toSorted((a, b) => rankOf(a) - rankOf(b)).map((one) => `${targetText(one)}\n`),
+    ...line.map((one) => `${printable(one.target).padEnd(longest)}  ${lineText(one)}\n`),
+    `${targets.length} targets: ${counts}; ${synced} Synced\n`,
+  ].join("");
+}
+
+function isQuiet(status: TargetStatus): boolean {
+  const { sync, condition, reason, message, frozen, invalid, held, unknown, gates, registryOnly = [] } = status;
+  const isAsWanted = (sync === "Synced" && condition === "Ready" && reason === null) || reason === "NeverRun";
+  const noted = [...invalid, ...held, ...unknown, ...(gates?.closed ?? []), ...registryOnly];
+  return isAsWanted && message === null && frozen === null && noted.length === 0;
+}
+
+function rankOf({ condition }: TargetStatus): number {
+  return condition === "Stalled" ? 0 : condition === "Retired" ? 2 : 1;
+}
+
+function lineText({ sync, condition, reason, appliedRevision }: TargetStatus): string {
+  if (reason !== null) return `${sync}, ${condition} (${reason})`;
+  return `${sync}, ${condition} at ${appliedRevision?.slice(0, 12) ?? "no commit"}`;
 }
 
 // One stage has no order to show, unless a person holds it.

@@ -52,6 +52,31 @@ test("a state folder that cannot be made is an error of the operator's, which sa
   expect(ended.stderr).not.toContain("fault of holdfast");
 });
 
+test("a target that names no control plane fails alone, and is shown before the eleven others", async () => {
+  const server = await serve();
+  const on = (at: number) => `- { name: ${targetName(at)}, on: ${at === 7 ? "none" : "s"} }\n`;
+  const list = Array.from({ length: 12 }, (_, at) => on(at)).join("");
+  const upstream = await upstreamOf({ ...foldersOf(12), "list.yaml": list });
+  const operator = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    servers: [{ name: "s", url: server.url, tokenFile: "token" }],
+    targets: [{ name: "{name}", each: { file: "list.yaml" }, server: "{on}", paths: ["clusters/{name}"] }],
+  });
+  await operator.write("token", server.token);
+  const validated = await operator.runHere(["validate"]);
+  expect(validated).toMatchObject({ code: 3 });
+  const lines = validated.stdout.trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^t007 {2}failed: target t007 names the server none/);
+  expect(lines.filter((line) => line.endsWith("  2 manifests in 2 files: valid"))).toHaveLength(11);
+  expect(lines.at(-1)).toBe("12 targets, 1 failed");
+  const planned = await operator.runHere(["plan", "-o", "json"]);
+  expect(planned).toMatchObject({ code: 3 });
+  const { targets } = JSON.parse(planned.stdout);
+  expect(
+    targets.map(({ summary, error }: never) => (summary as { create: number } | undefined)?.create ?? error),
+  ).toEqual(Array.from({ length: 12 }, (_, at) => (at === 7 ? expect.objectContaining({ code: "invalid" }) : 2)));
+});
+
 // `npm run soak -- many-targets` does the same with two hundred.
 test.each([1, 2])("targets are applied, shown, retired, added and followed on %s control planes", async (planes) => {
   await useManyTargets({ targets: 14, planes });

@@ -5,6 +5,7 @@ import { joinGitlabReports } from "../../render/ci/gitlab-report.ts";
 import { joinSarifReports } from "../../render/ci/sarif.ts";
 import { jsonText } from "../../render/escape.ts";
 import { failureReport } from "../../render/failure.ts";
+import { MANY_TARGETS, manyTargetsText, type TargetResult } from "../../render/many-targets.ts";
 import { type Output, stdoutFormat } from "../../render/output-format.ts";
 import type { Invocation } from "../command.ts";
 import { showFaults } from "../output/end-with-invalid-source.ts";
@@ -43,21 +44,28 @@ async function runOnEach(targets: readonly CommandTarget[], run: Run, invocation
   const { flags, terminal } = invocation;
   const format = stdoutFormat(flags.output);
   const collected: Collected[] = [];
-  const codes: number[] = [];
+  const results: (TargetResult & { readonly code: number })[] = [];
+  const isMany = targets.length >= MANY_TARGETS;
   for (const one of targets) {
     const { name: target } = one;
     terminal.stopping.throwIfAborted();
     const { stdout, text } = collector(terminal);
     const collect = (output: Output, result: string) => void collected.push({ target, output, result });
     const of = { ...invocation, flags: { ...flags, target }, terminal: { ...terminal, stdout, collect } };
-    codes.push(await codeOf((given) => run(given, async (use) => usableTarget(one, use)), of));
-    if (format === "text") await writeResult(terminal, `Target ${target}\n${text()}\n`);
-    else collect({ format, file: null }, text());
+    const { code, error } = await endOf((given) => run(given, async (use) => usableTarget(one, use)), of);
+    const hasFailed = code !== 0 && code !== WITH_CHANGES;
+    results.push({ target, code, hasFailed, text: text() || (error === null ? "" : `failed: ${error.message}`) });
+    if (format !== "text") collect({ format, file: null }, text());
+    else if (!isMany) await writeResult(terminal, `Target ${target}\n${text()}\n`);
   }
+  if (format === "text" && isMany) await writeResult(terminal, manyTargetsText(results, columnsOn(terminal.stdout)));
   for (const results of Map.groupBy(collected, ({ output }) => output.file).values())
     await writeJoined(results, terminal);
-  return worstExitCode(codes);
+  return worstExitCode(results.map(({ code }) => code));
 }
+
+/** The exit code of a plan with changes, where it was asked for. */
+const WITH_CHANGES = 2;
 
 type Collected = { readonly target: string; readonly output: Output; readonly result: string };
 
@@ -78,18 +86,20 @@ function joinResults(format: Output["format"], results: readonly Collected[]): s
   return jsonText({ format_version: FORMAT_VERSION, targets: documents });
 }
 
-// The failure of one target does not stop the others.
-async function codeOf(run: (invocation: Invocation) => Promise<number>, invocation: Invocation): Promise<number> {
+/** How the run over one target has ended; an error of one does not stop the others. */
+type RunEnd = { readonly code: number; readonly error: HoldfastError | null };
+
+async function endOf(run: (invocation: Invocation) => Promise<number>, invocation: Invocation): Promise<RunEnd> {
   const { stderr, stopping } = invocation.terminal;
   try {
-    return await run(invocation);
+    return { code: await run(invocation), error: null };
   } catch (error) {
     if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
     showFaults(error, invocation);
     if (stdoutFormat(invocation.flags.output) === "json")
       await writeResult(invocation.terminal, failureReport(error, invocation.terminal.warnings.all()));
     tellFailure(stderr, "failed", error);
-    return exitCodes[error.code];
+    return { code: exitCodes[error.code], error };
   }
 }
 
