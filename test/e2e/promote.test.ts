@@ -12,8 +12,10 @@ import { startJudge } from "../support/gate-judge.ts";
 import { commitAll, git } from "../support/git.ts";
 import { foundations, model, prompt, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
+import { startPostgres } from "../support/postgres.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const API = "service/dev:web/api";
 /** What production calls it, where it calls the cluster otherwise. */
@@ -569,6 +571,95 @@ test("sources that name one repository in two ways are one, and those of two bra
   await git(source.folder, "branch", "production");
   await keys(`${patches}/staging`, "paths: [base]", sources.replace('/" }', '/", ref: production }'));
   expect((await promote()).promoted.map(({ file }) => file)).toEqual(["base/api.yaml", "base/worker.yaml"]);
+});
+
+test("the diff of a patch file with a secret in plain text is shown nowhere, and a reader or a new machine promotes nothing", async () => {
+  const it = await patchedWorld();
+  const secret = "  env: { API_TOKEN: CANARY-plain-text }\n";
+  await it.source.write("patches/prod/api.yaml", pinned(LIVE, "api:1.3.0", secret));
+  await commitAll(it.source.folder, "Start");
+  await applyBoth(it);
+  const fake = await startGitHub(onTestFinished);
+  const ended = [
+    await it.run(["promote", "staging", "prod", "--dry-run"]),
+    await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]),
+    await it.run(["promote", "staging", "prod"], github(fake)),
+  ];
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+  const [text, json] = ended.map(({ stdout }) => stdout);
+  expect(text).toContain("patches/prod/api.yaml contains secrets in plain text: its diff is not shown");
+  expect(text).toContain("+++ b/patches/prod/promoted.yaml");
+  expect(JSON.parse(json ?? "").files.map(({ diff }: { diff: unknown }) => typeof diff)).toEqual(["object", "string"]);
+  const [proposed] = fake.proposals;
+  expect(JSON.stringify([ended, proposed])).not.toContain("CANARY-plain-text");
+  const files = fake.branches.get("holdfast/promote-staging-to-prod")?.files;
+  expect(files?.["patches/prod/api.yaml"]).toBe(pinned(LIVE, "api:1.4.0", secret));
+
+  // Without the records of what was applied, nothing is known to be tried out.
+  const elsewhere = join(await temporaryFolder(), "state");
+  const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json", "--state", elsewhere]);
+  const fresh: PromotionReport = JSON.parse(stdout);
+  expect([fresh.promoted, new Set(fresh.refused.map(({ why }) => why))]).toEqual([[], new Set(["not-recorded"])]);
+  // A token that may only read one workspace of each says what it sees.
+  const tokens = join(it.config, "..");
+  for (const [name, plane, cluster] of [
+    ["staging", it.staging, "dev"],
+    ["prod", it.prod, "live"],
+  ] as const) {
+    const permissions = [{ resource_type: "workspace", resource_fqn: `${cluster}:web`, role_id: "workspace-viewer" }];
+    const manifest = { type: "virtual-account", name: "reader", permissions };
+    const { token } = await plane.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
+    await writeFile(join(tokens, `${name}-token`), token, { mode: 0o600 });
+  }
+  const read = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+  expect(read).toMatchObject({ code: 0 });
+  expect(JSON.parse(read.stdout).promoted.map(({ identity }: { identity: string }) => identity)).toEqual([
+    LIVE,
+    "service/live:web/worker",
+  ]);
+});
+
+test("of two daemons over one state in PostgreSQL, with targets from a pattern, one proposes", async ({ skip }) => {
+  const postgres = await startPostgres().catch((error: Error) => error);
+  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
+  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const documented = controlPlaneVariants.find(({ name }) => name === "documented-only")?.serve ?? serve;
+  const planes = [await documented(), await documented()] as const;
+  const fake = await startGitHub(onTestFinished);
+  const files = Object.entries({ ...foundations, "api.yaml": api("1.3.0", 4) });
+  const upstream = await upstreamOf({
+    ...Object.fromEntries(
+      ["staging", "prod"].flatMap((env) => files.map(([file, text]) => [`envs/${env}/${file}`, text])),
+    ),
+    "envs/staging/api.yaml": api("1.4.0", 1),
+  });
+  const env = { ...github(fake), HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: "11".repeat(32) };
+  const machine = async () => {
+    const it = await operatorOf({
+      sources: [{ name: "platform", url: upstream.folder }],
+      servers: planes.map(({ url }, at) => ({ name: ["staging", "prod"][at], url, tokenFile: `${at}.token` })),
+      targets: [{ name: "{dir}", each: "envs/*", server: "{dir}", interval: 1 }],
+      promotions: [{ from: "staging", to: "prod", every: "1s" }],
+    });
+    for (const [at, { token }] of planes.entries()) await it.write(`${at}.token`, token);
+    return it.start(["watch"], env);
+  };
+  const daemons = [await machine(), await machine()];
+  await eventually("a pull request", () => fake.proposals[0]);
+  await upstream.commit({ "envs/staging/api.yaml": api("1.5.0", 1) });
+  await eventually("an update", () => fake.proposals[0]?.body.includes("api:1.5.0"));
+  for (const daemon of daemons) daemon.kill("SIGTERM");
+  const logs = (await Promise.all(daemons.map(({ ended }) => ended))).map(({ stdout, stderr }) => stdout + stderr);
+  expect(fake.proposals).toHaveLength(1);
+  // Each target may be another one's, and either may have ended first.
+  const said = logs.flatMap((log) => log.split("\n").filter((line) => line.includes("promotion")));
+  expect(said.map((line) => /pull request 21 (\w+)/.exec(line)?.[1] ?? line).toSorted()).toEqual([
+    "created",
+    "updated",
+  ]);
+  expect(fake.branches.get("holdfast/promote-staging-to-prod")?.files).toEqual({
+    "envs/prod/api.yaml": api("1.5.0", 4),
+  });
 });
 
 test("wrong input is named: unknown targets, the same one twice, no forge, a folder that is no commit", async () => {

@@ -35,17 +35,20 @@ const DEFAULT_EVERY = "5m";
 export function createPromotions({ promotions }: OperatorConfig, promoting: Promoting): Promotions {
   const all = (promotions ?? []).map((entry) => {
     const due = createDue();
-    return { entry, look: looker(entry, promoting, due.set), due };
+    return { entry, look: looker(entry, promoting, due.set), due, leads: false };
   });
   return {
     observe: (target) =>
       all
         .filter(({ entry: { from, to } }) => from === target || to === target)
-        .map(({ due }) => ({
+        .map((one) => ({
           emit: () => {},
           failure: () => {},
           end: ({ seen }) => {
-            if (seen.read !== null) due.set();
+            const hasRead = seen.read !== null;
+            // Of several daemons, the one whose passes are those of the target promoted to proposes.
+            if (one.entry.to === target) one.leads = hasRead;
+            if (hasRead && one.leads) one.due.set();
           },
         })),
     run: async ({ clock, signal }) => {
