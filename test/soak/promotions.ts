@@ -36,9 +36,9 @@ export type SweptPromotions = {
   readonly wrong: readonly string[];
 };
 
-const faults = ["none", "red", "timeout", "error", "reset", "nonsense", "crash"] as const;
+const faults = ["none", "red", "timeout", "error", "reset", "nonsense", "early crash", "crash"] as const;
 
-/** What happens while a gate is asked; `crash`: the process ends after the receipt was stored and before the step. */
+/** What happens while a gate is asked; `crash`: the process ends before or after the receipt was stored, and before the step. */
 type Fault = (typeof faults)[number];
 
 /** A target by its stage and its place in the stage. */
@@ -67,7 +67,7 @@ export async function sweepPromotions({ stages, columns, promotions, seed }: Pro
   const random = randomFrom(seed);
   const one = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
   const world = await createWorld({ stages, columns }, random);
-  const counted: Record<Fault, number> = { none: 0, red: 0, timeout: 0, error: 0, reset: 0, nonsense: 0, crash: 0 };
+  const counted = Object.fromEntries(faults.map((fault) => [fault, 0])) as Record<Fault, number>;
   const sum = { proposed: 0, applied: 0, stopped: 0 };
   const wrong: string[] = [];
   let contents = 0;
@@ -191,12 +191,16 @@ async function createWorld({ stages, columns }: Pick<PromotionSweep, "stages" | 
 
 function crashing<Target extends Pick<CommandTarget, "gates">>(target: Target, fault: Fault): Target {
   const { gates } = target;
-  if (fault !== "crash" || gates === undefined) return target;
+  if (!isCrash(fault) || gates === undefined) return target;
   const keep: typeof gates.keep = async (receipts) => {
-    await gates.keep(receipts);
+    if (fault === "crash") await gates.keep(receipts);
     throw new Crash();
   };
   return { ...target, gates: { ...gates, keep } };
+}
+
+function isCrash(fault: Fault): boolean {
+  return fault === "crash" || fault === "early crash";
 }
 
 class Crash extends Error {}
@@ -244,7 +248,7 @@ async function startJudge(random: () => number): Promise<Judge> {
     const isGreen = verdicts.get(key) ?? (digest === start(place) || random() < 0.7);
     const passes = isGreen && fault !== "red";
     verdicts.set(key, passes);
-    const isAnswered = fault === "none" || fault === "red" || fault === "crash";
+    const isAnswered = fault === "none" || fault === "red" || isCrash(fault);
     said.set(key, isAnswered && passes);
     if (fault === "timeout") return;
     if (fault === "reset") return void response.destroy();
