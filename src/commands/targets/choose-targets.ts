@@ -1,6 +1,5 @@
 // src/commands/targets: the targets of the operator's configuration. See docs/pod.md#targets.
 
-import { resolve } from "node:path";
 import { normalize } from "node:path/posix";
 import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
@@ -9,25 +8,20 @@ import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
 import type { PromotedField } from "../../core/promotion/version-fields.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import type { OrderRule } from "../../core/stages/decide-order.ts";
-import { type OrderedTarget, orderFault } from "../../core/stages/stages.ts";
 import { durationMs } from "../../schema/duration.ts";
 import { cronFields } from "../../schema/schedule.ts";
-import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
-import { isOneRepository, parseRemoteAddress } from "../../source/remote/address.ts";
-import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
+import { isOneRepository } from "../../source/remote/address.ts";
+import type { RemoteAccess } from "../../source/remote/remote.ts";
 import type { PatchFolders } from "../../source/source-root.ts";
 import type { Terminal } from "../terminal.ts";
 import { gatesIn } from "./configured-gates.ts";
+import { configuredFile, publishOptions, type SourceChoice, sourceChoice, sourceOf } from "./configured-sources.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
+import { refusedConfig, requireDistinct } from "./refused-config.ts";
 
 type ServerEntry = NonNullable<OperatorConfig["servers"]>[number];
 type WindowEntry = NonNullable<TargetEntry["windows"]>[number];
-
-/** A source of the operator's configuration. */
-export type SourceChoice = Omit<RemoteOptions, "clock" | "folder"> & {
-  readonly paths: readonly string[] | null;
-  readonly webhookSecretFile: string | null;
-};
 
 /** A target of the operator's configuration. */
 export type TargetChoice = {
@@ -100,7 +94,7 @@ export function chooseTarget(
   terminal: Terminal,
 ): TargetChoice {
   const { name, paths, sync, interval, driftInterval, confirm } = entry;
-  const file = fileIn(terminal.cwd);
+  const file = configuredFile(terminal.cwd);
   const source = sourceOf(entry, sources);
   requireWithin(name, paths ?? [], source?.paths ?? null);
   return {
@@ -144,7 +138,10 @@ function patchFolder({ name, patches }: TargetEntry): string | null {
   if (!patches) return null;
   const folder = normalize(patches).replace(/\/+$/, "");
   if (folder !== "." && folder !== ".." && !folder.startsWith("../")) return folder;
-  throw refused(`the folder ${patches} of target ${name} is not below the root of its source`, "correct `patches`");
+  throw refusedConfig(
+    `the folder ${patches} of target ${name} is not below the root of its source`,
+    "correct `patches`",
+  );
 }
 
 // A single source needs no target entry.
@@ -152,27 +149,7 @@ function entriesOf(sources: readonly SourceChoice[], targets: readonly TargetEnt
   const [only, other] = sources;
   if (targets.length > 0 || only === undefined) return targets;
   if (other === undefined) return [{ name: only.name }];
-  throw refused("there are several sources and no targets", "give each source a target");
-}
-
-function sourceChoice(entry: NonNullable<OperatorConfig["sources"]>[number], { cwd, env }: Terminal): SourceChoice {
-  const { name, url, ref = null, paths = null, credentials, caFile, knownHosts, webhookSecretFile } = entry;
-  const file = fileIn(cwd);
-  const address = parseRemoteAddress(url);
-  if (address.protocol === "ssh" && !knownHosts) {
-    throw refused(`source ${name} is fetched over ssh without knownHosts`, "name a file with the keys of its host");
-  }
-  return {
-    name,
-    address,
-    ref,
-    paths,
-    credentials: credentialsOf(credentials, tokenIn(env, "SOURCE", name), cwd),
-    caFile: file(caFile),
-    knownHosts: file(knownHosts),
-    webhookSecretFile: file(webhookSecretFile),
-    env,
-  };
+  throw refusedConfig("there are several sources and no targets", "give each source a target");
 }
 
 type ServerPart = Pick<TargetChoice, "server" | "limits" | "fault" | "tokenFile" | "caFile">;
@@ -180,13 +157,13 @@ type ServerPart = Pick<TargetChoice, "server" | "limits" | "fault" | "tokenFile"
 function serverOf(
   { name, server, tokenFile, caFile }: TargetEntry,
   servers: readonly ServerEntry[],
-  file: ReturnType<typeof fileIn>,
+  file: ReturnType<typeof configuredFile>,
 ): ServerPart {
   const own = { limits: null, fault: null, tokenFile: file(tokenFile), caFile: file(caFile) };
   if (!server || isAddress(server)) return { server: server ?? null, ...own };
   const extra = Object.entries({ tokenFile, caFile }).find(([, value]) => value);
   if (extra !== undefined) {
-    throw refused(
+    throw refusedConfig(
       `target ${name} has ${extra[0]} beside the name of a server`,
       `write it in the entry ${server} of \`servers\``,
     );
@@ -234,126 +211,11 @@ function orderChoice({ after, when, soak, maxUpdate, stage }: TargetEntry): Orde
   };
 }
 
-/** The targets as their configuration orders them. */
-export function orderedTargets(choices: readonly TargetChoice[]): readonly OrderedTarget[] {
-  return choices.map(({ name, source, order: { after, stage } }) => ({
-    name,
-    after,
-    stage,
-    follows: followed(source),
-  }));
-}
-
-function followed(source: SourceChoice | null): string {
-  if (source === null) return "the local folder";
-  const { address, ref } = source;
-  return `${ref ?? "the default branch"} of ${address.url}`;
-}
-
-/** Refuses an order of targets that cannot be met, where the configuration has it. */
-export function requireOrder(
-  choices: readonly TargetChoice[],
-  { entries }: ChosenSources,
-  files: readonly ConfigFile[],
-): void {
-  const fault = orderFault(orderedTargets(choices), { mayMatchNone: entries.some(({ each }) => each) });
-  if (fault === null) return;
-  const after = choices.find(({ name }) => name === fault.target)?.order.after;
-  const place = files.flatMap((file) => placeOf(file, (entry) => entry.name === fault.target || entry.after === after));
-  throw refused([...place, fault.why].join(": "), fault.hint);
-}
-
-// The targets of a pattern have the `after` of its entry.
-function placeOf({ operator, places }: ConfigFile, isMeant: (entry: TargetEntry) => boolean): readonly string[] {
-  const found = places.get(`/targets/${(operator.targets ?? []).findIndex(isMeant)}`);
-  return found === undefined ? [] : [`${found.file}:${found.line}:${found.column}`];
-}
-
-/** Refuses promotions between targets that do not exist; those of a pattern may come later. */
-export function requirePromotions(
-  { promotions }: OperatorConfig,
-  choices: readonly TargetChoice[],
-  { entries }: ChosenSources,
-): void {
-  const names = new Set(choices.map(({ name }) => name));
-  const pairs = (promotions ?? []).map(({ from, to }) => ({ name: `${from} to ${to}`, from, to }));
-  requireDistinct("promotion", pairs);
-  for (const { name, from, to } of pairs) {
-    if (from === to)
-      throw refused(`the promotion of ${name} is to the same target`, "name two targets in `promotions`");
-    const unknown = entries.some(({ each }) => each) ? undefined : [from, to].find((one) => !names.has(one));
-    if (unknown !== undefined)
-      throw refused(`\`promotions\` names no target ${unknown}`, `there are: ${[...names].join(", ")}`);
-  }
-}
-
-// The fetch credentials of the source are never used here, because they need no write access.
-function publishOptions(
-  { name, publishUrl, publishCredentials }: TargetEntry,
-  source: SourceChoice | null,
-  { cwd, env }: Terminal,
-): RemoteAccess {
-  const address = publishUrl ? parseRemoteAddress(publishUrl) : source?.address;
-  if (address === undefined) {
-    throw refused(`target ${name} follows the local folder, and has publishRef without publishUrl`, "add publishUrl");
-  }
-  if (publishUrl && source !== null) {
-    throw refused(`target ${name} follows source ${source.name}, and has publishUrl too`, "leave publishUrl out");
-  }
-  if (address.protocol === "ssh" && source === null) {
-    throw refused(`the publishUrl of target ${name} uses ssh`, "use https, or let the target follow a source");
-  }
-  const { caFile = null, knownHosts = null } = source ?? {};
-  const credentials = credentialsOf(publishCredentials, tokenIn(env, "PUBLISH", name), cwd);
-  return { name, address, credentials, caFile, knownHosts, env };
-}
-
-function credentialsOf(
-  given: TargetEntry["publishCredentials"],
-  tokenText: string | null,
-  cwd: string,
-): SourceChoice["credentials"] {
-  const file = fileIn(cwd);
-  return {
-    username: given?.username ?? null,
-    tokenFile: file(given?.tokenFile),
-    sshKeyFile: file(given?.sshKeyFile),
-    tokenText,
-  };
-}
-
-function tokenIn(env: Terminal["env"], use: "SOURCE" | "PUBLISH", name: string): string | null {
-  return env[`HOLDFAST_${use}_TOKEN_${name.toUpperCase().replaceAll("-", "_")}`] || null;
-}
-
-/** The source that an entry follows; null for the local folder. */
-export function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[]): SourceChoice | null {
-  const [only, other] = sources;
-  if (!source) {
-    if (other === undefined) return only ?? null;
-    throw refused(`target ${name} names none of the sources`, "name one of them with `source`");
-  }
-  const found = sources.find((each) => each.name === source);
-  if (found !== undefined) return found;
-  throw refused(`target ${name} follows source ${source}, which does not exist`, "correct it, or add that source");
-}
-
 function requireWithin(name: string, paths: readonly string[], allowed: readonly string[] | null): void {
   const outside = paths.find((path) => allowed !== null && !allowed.some((each) => isUnder(each, path)));
   if (outside === undefined) return;
-  throw refused(`the path ${outside} of target ${name} lies outside the paths of its source`, "correct one of them");
-}
-
-function requireDistinct(what: string, entries: readonly { readonly name: string }[]): void {
-  const names = entries.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw refused(`there are two ${what}s called ${twice}`, "rename one of them");
-}
-
-function fileIn(cwd: string): (file: string | null | undefined) => string | null {
-  return (file) => (file ? resolve(cwd, file) : null);
-}
-
-function refused(why: string, hint: string): HoldfastError {
-  return new HoldfastError("invalid", `the configuration is refused: ${why}`, { hint });
+  throw refusedConfig(
+    `the path ${outside} of target ${name} lies outside the paths of its source`,
+    "correct one of them",
+  );
 }

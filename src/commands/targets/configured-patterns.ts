@@ -7,7 +7,8 @@ import { type EachOf, type PatternRead, readPattern } from "../../source/read-pa
 import { fileStatus } from "../../source/read-regular-file.ts";
 import { realRoot } from "../../source/source-root.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
-import { type ChosenSources, sourceOf } from "./choose-targets.ts";
+import type { ChosenSources } from "./choose-targets.ts";
+import { sourceOf } from "./configured-sources.ts";
 import type { SharedByTargets } from "./create-target.ts";
 import { isPattern, type TargetEntry } from "./expand-pattern.ts";
 import { type Expanded, expandTargets } from "./expand-targets.ts";

@@ -11,6 +11,7 @@ import {
   type TargetEntry,
 } from "./expand-pattern.ts";
 import { patternKey, type RecordedPattern } from "./expansion-record.ts";
+import { refusedConfig } from "./refused-config.ts";
 
 /** The targets of a configuration, with those that patterns stand for. */
 export type Expanded = {
@@ -60,7 +61,7 @@ export async function expandTargets(entries: readonly TargetEntry[], options: Ex
 function requireExpandable(entry: TargetEntry): void {
   const fault = patternFault(entry);
   if (fault === null) return;
-  throw new HoldfastError("invalid", `the configuration is refused: ${fault.why}`, { hint: fault.hint });
+  throw refusedConfig(fault.why, fault.hint);
 }
 
 async function partOf(entry: TargetEntry, options: ExpandOptions): Promise<Part> {

@@ -18,14 +18,8 @@ import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
-import {
-  type ChosenSources,
-  chooseSources,
-  chooseTarget,
-  requireOrder,
-  requirePromotions,
-  type TargetChoice,
-} from "./choose-targets.ts";
+import { requireOrder, requirePromotions } from "./check-order.ts";
+import { type ChosenSources, chooseSources, chooseTarget, type TargetChoice } from "./choose-targets.ts";
 import { createClaims } from "./claims.ts";
 import { requireKnownOrigins } from "./configured-gates.ts";
 import { expandedOf, patternsOf, type TargetPatterns } from "./configured-patterns.ts";

@@ -4,7 +4,8 @@ import { type CommitOrder, createOrder, type OrderPlaces } from "../../engine/or
 import type { Target } from "../../engine/target.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Terminal } from "../terminal.ts";
-import { orderedTargets, type TargetChoice } from "./choose-targets.ts";
+import { orderedTargets } from "./check-order.ts";
+import type { TargetChoice } from "./choose-targets.ts";
 
 /** The order of the targets of a configuration. */
 export type StageOrders = {

@@ -5,7 +5,7 @@ import { type RemoteWithBackoff, withBackoff } from "../../source/remote/with-ba
 import type { Invocation } from "../command.ts";
 import { tell } from "../output/log-stream.ts";
 import { sentence } from "../terminal.ts";
-import type { SourceChoice } from "./choose-targets.ts";
+import type { SourceChoice } from "./configured-sources.ts";
 
 /** How the targets of patterns are followed while passes run. */
 export type TargetsFollowing = {

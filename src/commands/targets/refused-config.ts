@@ -1,0 +1,13 @@
+import { HoldfastError } from "../../core/errors.ts";
+
+/** The error for a configuration whose targets cannot be used. */
+export function refusedConfig(why: string, hint: string): HoldfastError {
+  return new HoldfastError("invalid", `the configuration is refused: ${why}`, { hint });
+}
+
+/** Refuses two entries of one name. */
+export function requireDistinct(what: string, entries: readonly { readonly name: string }[]): void {
+  const names = entries.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw refusedConfig(`there are two ${what}s called ${twice}`, "rename one of them");
+}
