@@ -45,7 +45,8 @@ test.each(["openapi-fetch", "hey-api"] as const)(
     const { url, adminToken } = await startControlPlane();
     const document = await documentOf(url);
     const folder = await generated(name, document);
-    const compiled = await run(join(workspace, "node_modules/.bin/tsc"), ["-p", folder]).catch((error) => error);
+    // The compiler of the checkout: that of the generators takes four times as long.
+    const compiled = await run(join(workspace, "../../node_modules/.bin/tsc"), ["-p", folder]).catch((error) => error);
     expect(compiled.stdout).toBe("");
 
     const { callEveryOperation }: Program = await import(join(folder, `${name}.ts`));
