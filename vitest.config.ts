@@ -5,6 +5,7 @@ import { defineConfig } from "vitest/config";
 import { RESULT_FILE } from "./test/runner/result-file.ts";
 import { SuiteReport } from "./test/runner/suite-report.ts";
 import { bundledYamlReader } from "./test/support/bundled-yaml-reader.ts";
+import { memoryFolder } from "./test/support/memory-folder.ts";
 
 const sources = [
   "schemas/**/*.json",
@@ -30,6 +31,11 @@ function isStale(made: string, sources: readonly string[]): boolean {
 const red = process.env.RED_TEST;
 const filesOf = (include: readonly string[]): string[] =>
   red === undefined ? [...include] : [`test/runner/red/${red}.ts`];
+
+// What fails on purpose may be killed, and leave what it wrote; what takes long may write much.
+const isOnDisk = process.env.TMPDIR !== undefined || red !== undefined || process.env.SOAK !== undefined;
+const memory = isOnDisk ? null : memoryFolder();
+if (memory !== null) process.env.TMPDIR = memory;
 
 /** These count the processor time or the memory of their process, so each has one of its own. */
 const measured = [
