@@ -34,7 +34,9 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   const what = holdable(named);
   const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
   if (isStage(what)) {
-    await onStage(what, invocation, async (target) => addHoldTo(target, wanted, terminal));
+    await onStage(what, invocation, async (target, { isRetired }) => {
+      if (!isRetired) await addHoldTo(target, wanted, terminal);
+    });
     return sayHeld(wanted, terminal);
   }
   await using target = await findTarget({ ...invocation, args: [] }, RECORDED_TARGETS);

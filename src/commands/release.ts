@@ -1,5 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { isCommitPrefix, isStage } from "../core/holds.ts";
+import { NO_PROGRESS } from "../core/stages/target-progress.ts";
 import { endHold } from "../daemon/carry-out.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
@@ -24,12 +25,21 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
 
 async function releaseStage(what: string, invocation: InvocationOf<typeof release>): Promise<number> {
   const { terminal } = invocation;
-  let wasHeld = false;
-  await onStage(what, invocation, async (target) => {
-    if (await endHoldOf(target, what, terminal)) wasHeld = true;
+  const found: boolean[] = [];
+  await onStage(what, invocation, async (target, { isRetired }) => {
+    found.push(isRetired ? await endFailureOf(target) : await endHoldOf(target, what, terminal));
   });
-  if (!wasHeld) throw notHeld(what);
+  if (!found.includes(true)) throw notHeld(what);
   return sayReleased(what, terminal);
+}
+
+// A retired target that had failed halts the stages after it, until a person has looked at it.
+async function endFailureOf({ state }: StageTarget): Promise<boolean> {
+  const store = await state.target();
+  const last = (await store.progress()).commits.at(-1);
+  if (last === undefined || (last.failure === null && last.health !== "failed")) return false;
+  await store.advance(() => NO_PROGRESS);
+  return true;
 }
 
 // The daemon watches no target with `sync: off`.

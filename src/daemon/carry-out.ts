@@ -1,11 +1,13 @@
 import { HoldfastError } from "../core/errors.ts";
-import { decisionsAt, type Hold, withHold, withoutHold } from "../core/holds.ts";
+import { decisionsAt, type Hold, isStage, withHold, withoutHold } from "../core/holds.ts";
 import type { PassResult } from "../core/report/events.ts";
+import { withBegun } from "../core/stages/target-progress.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { Run } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import type { TargetState } from "../state/state.ts";
+import type { TargetStore } from "../state/target-store.ts";
 import type { DaemonCommand } from "./control-socket.ts";
 import type { PassQueue } from "./pass-queue.ts";
 import { recordForced } from "./pass-recorder.ts";
@@ -65,10 +67,17 @@ export async function addHold(hold: Hold, { target }: TargetState, now: number):
 
 /** Ends a hold, or releases a commit; returns whether there was a hold. */
 export async function endHold(what: string, { target }: TargetState, now: number): Promise<boolean> {
-  const { before, after } = await (await target()).decide((decisions) =>
-    withoutHold(decisionsAt(decisions, now), what),
-  );
-  return after.holds.length < decisionsAt(before, now).holds.length;
+  const store = await target();
+  const { before, after } = await store.decide((decisions) => withoutHold(decisionsAt(decisions, now), what));
+  const wasHeld = after.holds.length < decisionsAt(before, now).holds.length;
+  return wasHeld || (isStage(what) && (await giveBackPlace(store)));
+}
+
+// A command that was killed keeps its place of `maxUpdate`; a daemon takes a place again before it writes.
+async function giveBackPlace(store: TargetStore): Promise<boolean> {
+  if ((await store.progress()).begun === null) return false;
+  await store.advance((progress) => withBegun(progress, null));
+  return true;
 }
 
 // A command sent to a standby would not reach the process that writes.

@@ -18,6 +18,7 @@ const applied = (server: Server): number =>
 async function twoStages(order: Order = {}) {
   const [staging, production] = await Promise.all([serve(), serve()]);
   const proxy = await rolloutProxy(staging);
+  const productionProxy = await rolloutProxy(production);
   const upstream = await upstreamOf({ ...foundations, ...replicas(1) });
   const source = { name: "platform", url: upstream.folder, ref: "main" };
   const target = (name: string, server: Server, more: Order = {}) => ({
@@ -29,12 +30,12 @@ async function twoStages(order: Order = {}) {
   });
   const targets = [
     target("staging", staging, { server: proxy.url }),
-    target("production", production, { after: ["staging"], stage: "production", ...order }),
+    target("production", production, { server: productionProxy.url, after: ["staging"], stage: "production", ...order }),
   ];
   const operator = await operatorOf({ sources: [source], targets });
   const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
   const stage = async (name: string) => (await status()).stages.find((one: { name: string }) => one.name === name);
-  return { staging, production, proxy, upstream, ...operator, status, stage };
+  return { staging, production, proxy, productionProxy, upstream, ...operator, status, stage };
 }
 
 test("a commit reaches production once it is healthy in staging, a failed stage halts it, and a later commit heals", async () => {
@@ -218,3 +219,59 @@ test("commands at once change no more targets than maxUpdate, and one that write
   for (const name of ["bbb", "ccc", "bbb", "ccc", "aaa"]) await apply(name);
   expect(written()).toEqual([1, 1, 1]);
 }, 180_000);
+
+test("a failed target of a pattern halts production also once its folder is gone, until the stage is released", async () => {
+  const server = await serve();
+  const proxy = await rolloutProxy(server);
+  const files = (folder: string, name: string) => ({
+    [`${folder}/workspace.yaml`]: `type: workspace\nname: ${name}\ncluster_fqn: dev\n`,
+    [`${folder}/api.yaml`]: service(name, "replicas: 1\n").replace("dev:web", `dev:${name}`),
+  });
+  await server.call("PUT", "/api/svc/v1/clusters", {
+    manifest: { type: "cluster", name: "dev", cluster_type: "generic" },
+  });
+  const upstream = await upstreamOf({
+    ...files("clusters/staging-a", "aaa"),
+    ...files("clusters/staging-b", "bbb"),
+    ...files("production", "production"),
+  });
+  const common = { server: proxy.url, tokenFile: join(server.data, "admin-token") };
+  const { run } = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+    targets: [
+      { ...common, name: "{dir}", each: "clusters/*" },
+      { ...common, name: "production", paths: ["production"], after: ["staging-*"], stage: "production" },
+    ],
+  });
+  const apply = (target: string, ...more: readonly string[]) => run(["apply", "--yes", "--target", target, ...more]);
+  proxy.set("failed");
+  expect((await apply("staging-a")).stdout).toContain("rollout");
+  proxy.set("healthy");
+  await upstream.remove("clusters/staging-a");
+  expect(await apply("staging-b")).toMatchObject({ code: 0 });
+  const halted = await apply("production");
+  expect(halted).toMatchObject({ code: 5, stdout: "" });
+  expect(halted.stderr.replace(/\s+/g, " ")).toMatch(
+    /target production is halted: staging-a: commit [0-9a-f]{12} failed there: .*, and it is retired/,
+  );
+  expect((await run(["hold", "stage/production", "--reason", "sale", "--until", "4h"])).code).toBe(0);
+  expect(await run(["release", "stage/production"])).toMatchObject({ code: 0 });
+  expect(await apply("production")).toMatchObject({ code: 0 });
+  expect(await run(["release", "stage/production"])).toMatchObject({ code: 3 });
+}, 120_000);
+
+test("what --allow-order has begun is in the history though it failed, and goes on without the flag", async () => {
+  const { productionProxy, run } = await twoStages();
+  productionProxy.set("failed");
+  const apply = (...more: readonly string[]) => run(["apply", "--yes", "--target", "production", ...more]);
+  expect((await apply()).code).toBe(5);
+  const failed = await apply("--allow-order");
+  expect(failed.stdout).toContain("rollout");
+  const history = JSON.parse((await run(["history", "--target", "production", "-o", "json"])).stdout);
+  expect(JSON.stringify(history)).toContain("--allow-order: staging: has not applied commit");
+  const status = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
+  const ofProduction = status.find(({ target }: { target: string }) => target === "production");
+  expect(ofProduction.lastPass.message).toContain("--allow-order: staging: has not applied commit");
+  productionProxy.set("healthy");
+  expect(await apply()).toMatchObject({ code: 0 });
+}, 120_000);

@@ -161,7 +161,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const active = choices.filter(({ isRetired }) => !isRetired);
   requireOrder(active, chosen, config.files);
   requirePromotions(operator, choices, chosen);
-  const orders = stageOrders(active, (choice) => createTarget(choice, { ...reading, choices }), terminal);
+  const orders = stageOrders(choices, (choice) => createTarget(choice, { ...reading, choices }), terminal);
   const targets = createTargets(selected, { ...shared, orders, choices });
   const patterns = patternsOf(expanded, chosen, shared);
   return { ...opened, targets, orders, patterns };

@@ -1,5 +1,7 @@
 import { type Stage, stagesOf } from "../../core/stages/stages.ts";
 import type { TargetProgress } from "../../core/stages/target-progress.ts";
+import { examineCommit } from "../../engine/order/commit-health.ts";
+import type { Examination } from "../../engine/order/earlier-targets.ts";
 import { type CommitOrder, createOrder, type OrderPlaces } from "../../engine/order/target-order.ts";
 import type { Target } from "../../engine/target.ts";
 import type { TargetState } from "../../state/state.ts";
@@ -34,9 +36,16 @@ const MIN_GAP_MS = 10_000;
 export function stageOrders(
   choices: readonly TargetChoice[],
   reader: (choice: TargetChoice) => Target,
-  { clock }: Pick<Terminal, "clock">,
+  { clock, stopping }: Pick<Terminal, "clock" | "stopping">,
 ): StageOrders {
-  const stages = stagesOf(orderedTargets(choices));
+  const [retired, active] = [
+    choices.filter(({ isRetired }) => isRetired),
+    choices.filter(({ isRetired }) => !isRetired),
+  ];
+  const stages = stagesOf(
+    orderedTargets(active),
+    retired.map(({ name }) => name),
+  );
   const byName = new Map(choices.map((choice) => [choice.name, choice]));
   const readers = new Map<string, Target>();
   const other = (name: string): Target => {
@@ -46,6 +55,8 @@ export function stageOrders(
     readers.set(name, target);
     return target;
   };
+  const examine: Examination = (name, commit, run) => examineCommit(other(name), commit, run);
+  const examineOnce = sharedExamination((name, commit) => examine(name, commit, { clock, stopping }));
   let onAdvanced: (targets: readonly string[]) => void = () => undefined;
   const turns = new Map<string, Promise<unknown>>();
   const placesOf = ({ name }: TargetChoice, stage: Stage): OrderPlaces => ({
@@ -53,6 +64,8 @@ export function stageOrders(
     maxUpdate: maxUpdateOf(stage, byName),
     isFollowed: stages.some(({ earlier }) => earlier.includes(name)),
     other,
+    examine,
+    examineOnce,
     inTurn: (work) => {
       const turn = (turns.get(stage.name) ?? Promise.resolve()).then(work, work);
       turns.set(stage.name, turn);
@@ -75,6 +88,17 @@ export function stageOrders(
     follow: (listener) => {
       onAdvanced = listener;
     },
+  };
+}
+
+/** Joins those who ask for the same while it is read; what has been read is never given out again. */
+export function sharedExamination(examine: (name: string, commit: string) => ReturnType<Examination>): Examination {
+  const reading = new Map<string, ReturnType<Examination>>();
+  return (name, commit) => {
+    const key = `${name} ${commit}`;
+    const joined = reading.get(key) ?? examine(name, commit).finally(() => reading.delete(key));
+    reading.set(key, joined);
+    return joined;
   };
 }
 

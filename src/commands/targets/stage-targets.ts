@@ -12,11 +12,14 @@ import { type FoundTargets, findTargets } from "./find-targets.ts";
 /** A target of a stage, with the state folder of all. */
 export type StageTarget = CommandTarget & { readonly stateFolder: string };
 
-/** Does something with each target of the stage that `stage/NAME` names, as the operator's configuration has them. */
+/**
+ * Does something with each target of the stage that `stage/NAME` names, as the operator's configuration has them, and
+ * with the retired targets that were before it.
+ */
 export async function onStage(
   what: string,
   invocation: Invocation,
-  work: (target: StageTarget) => Promise<void>,
+  work: (target: StageTarget, place: { readonly isRetired: boolean }) => Promise<void>,
 ): Promise<void> {
   const name = what.slice("stage/".length);
   if (invocation.flags.target !== undefined) {
@@ -28,7 +31,10 @@ export async function onStage(
   const { targets, orders, stateFolder } = opened;
   const stage = orders.stages.find((one) => one.name === name);
   if (stage === undefined) throw noStage(name, orders.stages);
-  for (const target of targets) if (stage.targets.includes(target.name)) await work({ ...target, stateFolder });
+  for (const target of targets) {
+    const isRetired = stage.retired.includes(target.name) && target.choice?.isRetired === true;
+    if (isRetired || stage.targets.includes(target.name)) await work({ ...target, stateFolder }, { isRetired });
+  }
 }
 
 function noStage(name: string, stages: readonly { readonly name: string }[]): HoldfastError {

@@ -15,6 +15,8 @@ export type EarlierTarget = { readonly target: string; readonly progress: Target
 export type OrderInput = {
   readonly rule: OrderRule;
   readonly earlier: readonly EarlierTarget[];
+  /** The retired targets that were before it: one that had failed halts what comes after it. */
+  readonly retired: readonly EarlierTarget[];
   /** The patterns of `after` that match no target now. */
   readonly unmatched: readonly string[];
   /** The commits that the target could apply, the newest first. */
@@ -30,8 +32,8 @@ export type OrderDecision =
   | { readonly is: "waiting" | "halted"; readonly missing: readonly Missing[] };
 
 /** Decides which commit a target may apply: the newest one that every target before it has passed. */
-export function decideOrder({ rule, earlier, unmatched, candidates }: OrderInput): OrderDecision {
-  const failed = earlier.flatMap(({ target, progress }) => failureOf(target, progress?.commits.at(-1), rule));
+export function decideOrder({ rule, earlier, retired, unmatched, candidates }: OrderInput): OrderDecision {
+  const failed = [...failuresOf(earlier, rule), ...failuresOf(retired, rule).map(beforeRetired)];
   if (failed.length > 0) return { is: "halted", missing: failed };
   const nobody = unmatched.map((pattern) => ({ target: pattern, what: "no target matches" }));
   const met = candidates.find((commit) => missingAt(commit, earlier, rule).length === 0);
@@ -63,6 +65,15 @@ function whatIsMissing(commit: string, { commits }: TargetProgress, { when, soak
   if (needsHealth && found.health !== "healthy") return `commit ${short} is not healthy there${why}`;
   if (found.healthyMs >= soakMs) return null;
   return `commit ${short} has been healthy there for ${durationText(found.healthyMs)} of ${durationText(soakMs)}`;
+}
+
+function failuresOf(targets: readonly EarlierTarget[], rule: OrderRule): readonly Missing[] {
+  return targets.flatMap(({ target, progress }) => failureOf(target, progress?.commits.at(-1), rule));
+}
+
+// Nothing can heal it there any more, and its commit may still be part of the newer ones.
+function beforeRetired({ target, what }: Missing): Missing {
+  return { target, what: `${what}, and it is retired` };
 }
 
 // Only the commit that runs there counts: a later one that heals ends the failure.

@@ -18,6 +18,8 @@ export type Stage = {
   readonly targets: readonly string[];
   /** The targets that `after` matches. */
   readonly earlier: readonly string[];
+  /** The retired targets that `after` matches. */
+  readonly retired: readonly string[];
   /** The patterns of `after` that match no target. */
   readonly unmatched: readonly string[];
 };
@@ -26,25 +28,26 @@ export type Stage = {
 export type OrderFault = { readonly target: string; readonly why: string; readonly hint: string };
 
 /** The stages of the targets, in the order in which commits reach them. */
-export function stagesOf(targets: readonly OrderedTarget[]): readonly Stage[] {
+export function stagesOf(targets: readonly OrderedTarget[], retired: readonly string[] = []): readonly Stage[] {
+  const names = targets.map(({ name }) => name);
   const groups = Map.groupBy(targets, ({ after }) => JSON.stringify(after.toSorted()));
   const stages = [...groups.values()].map((members): Stage => {
     const after = members[0]?.after ?? [];
-    const matches = after.map((pattern) => ({ pattern, names: namesMatching(pattern, targets) }));
+    const matches = after.map((pattern) => ({ pattern, names: namesMatching(pattern, names) }));
     return {
       name: members.find(({ stage }) => stage !== null)?.stage ?? defaultName(after),
       after,
       targets: members.map(({ name }) => name),
-      earlier: [...new Set(matches.flatMap(({ names }) => names))],
-      unmatched: matches.flatMap(({ pattern, names }) => (names.length === 0 ? [pattern] : [])),
+      earlier: [...new Set(matches.flatMap((match) => match.names))],
+      retired: [...new Set(after.flatMap((pattern) => namesMatching(pattern, retired)))],
+      unmatched: matches.flatMap((match) => (match.names.length === 0 ? [match.pattern] : [])),
     };
   });
   return inOrder(stages);
 }
 
-function namesMatching(pattern: string, targets: readonly OrderedTarget[]): readonly string[] {
-  const matches = globMatcher(pattern);
-  return targets.flatMap(({ name }) => (matches(name) ? [name] : []));
+function namesMatching(pattern: string, names: readonly string[]): readonly string[] {
+  return names.filter(globMatcher(pattern));
 }
 
 function defaultName(after: readonly string[]): string {

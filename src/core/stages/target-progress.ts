@@ -22,6 +22,8 @@ export type TargetProgress = {
   readonly commits: readonly CommitProgress[];
   /** The commit that takes one of the places of `maxUpdate`; null if none does. */
   readonly begun: string | null;
+  /** The commit that a person has let through last before its order was met; absent if there was none. */
+  readonly allowed?: string;
 };
 
 /** The progress of a target that has recorded none. */
@@ -44,14 +46,15 @@ export function unseen(why: string): ExaminedCommit {
 const MAX_COMMITS = 50;
 
 /** The progress of a target after an observation of the commit that runs there. */
-export function progressAfter({ commits, begun }: TargetProgress, observation: CommitObservation): TargetProgress {
+export function progressAfter(progress: TargetProgress, observation: CommitObservation): TargetProgress {
+  const { commits } = progress;
   const { observedMs: _, ...seen } = observation;
   const before = commits.at(-1);
   const others = commits.filter(({ commit }) => commit !== seen.commit);
   // What could not be read is compared with what was read before it.
   const content = seen.health === "unknown" && before?.commit === seen.commit ? before.content : seen.content;
   const next = { ...seen, content, healthyMs: healthyMsAfter(before, observation) };
-  return { commits: [...others, next].slice(-MAX_COMMITS), begun };
+  return { ...progress, commits: [...others, next].slice(-MAX_COMMITS) };
 }
 
 // A commit that changes nothing continues the time of the one before it, because the same content runs.

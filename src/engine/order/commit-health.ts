@@ -39,11 +39,15 @@ export type CommitHealth = {
 };
 
 /** Creates the observation of one target; longer times than `maxGapMs` between two observations do not count. */
-export function createCommitHealth(maxGapMs: number, { monotonic }: Clock): CommitHealth {
+export function createCommitHealth(
+  examine: (commit: string, run: Stoppable) => Promise<ExaminedCommit>,
+  maxGapMs: number,
+  { monotonic }: Clock,
+): CommitHealth {
   let times = NO_TIMES;
   return {
     observe: async (target, { applied, commit }, run) => {
-      const examined = commit === null ? null : { commit, ...(await examineCommit(target, commit, run)) };
+      const examined = commit === null ? null : { commit, ...(await examine(commit, run)) };
       const failure = applied === null ? null : failureOf(applied);
       const hasBad = applied?.report.outcomes.some(hasBadRollout) ?? false;
       const seen = examined && { ...examined, failure, hasBadRollout: hasBad };

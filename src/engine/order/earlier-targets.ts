@@ -1,18 +1,23 @@
 import { decideOrder, type EarlierTarget, type OrderDecision, type OrderRule } from "../../core/stages/decide-order.ts";
-import { progressAfter, type TargetProgress } from "../../core/stages/target-progress.ts";
+import { type ExaminedCommit, progressAfter, type TargetProgress } from "../../core/stages/target-progress.ts";
 import { storeErrorCode } from "../../store/store-error.ts";
 import type { Stoppable } from "../run.ts";
 import type { Target } from "../target.ts";
-import { examineCommit } from "./commit-health.ts";
+
+/** Reads live of what a commit declares on the target of a name. */
+export type Examination = (name: string, commit: string, run: Stoppable) => Promise<ExaminedCommit>;
 
 /** The targets before a target, and how they are read. */
 export type EarlierTargets = {
   readonly rule: OrderRule;
   readonly names: readonly string[];
+  /** The names of the retired targets that were before it. */
+  readonly retired: readonly string[];
   /** The patterns that match no target. */
   readonly unmatched: readonly string[];
   /** A target, only to be read. */
   readonly other: (name: string) => Target;
+  readonly examine: Examination;
 };
 
 /**
@@ -20,14 +25,16 @@ export type EarlierTargets = {
  * before a commit that should run on a target now is let through.
  */
 export async function decideWithLive(
-  { rule, names, unmatched, other }: EarlierTargets,
+  { rule, names, retired: retiredNames, unmatched, other, examine }: EarlierTargets,
   candidates: readonly string[],
   run: Stoppable,
 ): Promise<OrderDecision> {
-  let earlier = await Promise.all(names.map((name) => recorded(name, other(name))));
+  const recordedOf = (name: string): Promise<EarlierTarget> => recorded(name, other(name));
+  const retired = await Promise.all(retiredNames.map(recordedOf));
+  let earlier = await Promise.all(names.map(recordedOf));
   const examined = new Set<string>();
   for (;;) {
-    const decision = decideOrder({ rule, earlier, unmatched, candidates });
+    const decision = decideOrder({ rule, earlier, retired, unmatched, candidates });
     if (decision.is !== "met") return decision;
     const { commit } = decision;
     const keyOf = (name: string): string => `${name} ${commit}`;
@@ -36,7 +43,9 @@ export async function decideWithLive(
     });
     if (open.length === 0) return decision;
     for (const { target } of open) examined.add(keyOf(target));
-    const live = await Promise.all(open.map(({ target }) => inLive(target, commit, other(target), run)));
+    const live = await Promise.all(
+      open.map(async ({ target }) => withLive(await examine(target, commit, run), commit, await recordedOf(target))),
+    );
     earlier = earlier.map((one) => live.find(({ target }) => target === one.target) ?? one);
   }
 }
@@ -58,10 +67,8 @@ export async function progressOf({ target }: Pick<Target["state"], "target">): P
 }
 
 // The target may have moved on while it was read.
-async function inLive(name: string, commit: string, target: Target, run: Stoppable): Promise<EarlierTarget> {
-  const live = await examineCommit(target, commit, run);
-  const { progress } = await recorded(name, target);
+function withLive(live: ExaminedCommit, commit: string, { target, progress }: EarlierTarget): EarlierTarget {
   const last = progress?.commits.at(-1);
-  if (progress === null || last?.commit !== commit) return { target: name, progress };
-  return { target: name, progress: progressAfter(progress, { ...last, ...live, observedMs: 0 }) };
+  if (progress === null || last?.commit !== commit) return { target, progress };
+  return { target, progress: progressAfter(progress, { ...last, ...live, observedMs: 0 }) };
 }

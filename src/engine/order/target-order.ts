@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../clock/clock.ts";
 import { decisionsAt, holdOnStage } from "../../core/holds.ts";
+import type { OutcomeResult } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import {
   decidePlace,
@@ -16,9 +17,9 @@ import { progressAfter, type TargetProgress, withBegun } from "../../core/stages
 import { SourceError } from "../../source/source-error.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Stoppable } from "../run.ts";
-import type { Target, TargetOrder } from "../target.ts";
+import type { PassOfOrder, Target, TargetOrder } from "../target.ts";
 import { createCommitHealth } from "./commit-health.ts";
-import { decideWithLive, progressOf } from "./earlier-targets.ts";
+import { decideWithLive, type Examination, progressOf } from "./earlier-targets.ts";
 
 /** The target whose order it is. */
 export type OrderOwner = {
@@ -42,6 +43,9 @@ export type OrderPlaces = {
   readonly isFollowed: boolean;
   /** Another target, or this one, only to be read. */
   readonly other: (name: string) => Target;
+  readonly examine: Examination;
+  /** The same; what several ask for at the same time is read once. */
+  readonly examineOnce: Examination;
   /** Runs one piece of work at a time. */
   readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Called after an observation of the target. */
@@ -63,16 +67,22 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
   const { name, rule, state } = owner;
   const { stage, other } = places;
   const isOrdered = stage.after.length > 0;
-  const earlier = { rule, names: stage.earlier, unmatched: stage.unmatched, other };
+  const { earlier: names, retired, unmatched } = stage;
+  const earlier = { rule, names, retired, unmatched, other, examine: places.examineOnce };
   const isObserved = places.isFollowed || places.maxUpdate !== null;
-  const health = createCommitHealth(owner.maxGapMs, clock);
+  const health = createCommitHealth((commit, run) => places.examine(name, commit, run), owner.maxGapMs, clock);
   let chosen: string | null = null;
   let overridden: string | null = null;
   let taken: string | null = null;
   const decide = async (candidates: readonly string[], run: Stoppable): Promise<OrderDecision> => {
     const [newest] = candidates;
     if (newest === undefined) return UNCOMMITTED;
-    return isOrdered ? decideWithLive(earlier, candidates, run) : { is: "met", commit: newest };
+    if (!isOrdered) return { is: "met", commit: newest };
+    const { allowed } = await (await state.target()).progress();
+    if (allowed === undefined || !candidates.includes(allowed)) return decideWithLive(earlier, candidates, run);
+    const newer = candidates.slice(0, candidates.indexOf(allowed));
+    const decision = newer.length === 0 ? null : await decideWithLive(earlier, newer, run);
+    return decision?.is === "met" ? decision : { is: "met", commit: allowed };
   };
   const choose = async (candidates: readonly string[], run: Stoppable): Promise<string> => {
     await requireUnheld(owner, stage, clock);
@@ -90,16 +100,17 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     const decision = await decide(revision === null ? [] : [revision], run);
     if (decision.is !== "met") overridden = missingText(decision.missing);
   };
+  const release = async (): Promise<void> => {
+    if (taken === null) return;
+    const commit = taken;
+    taken = null;
+    await (await state.target()).advance((before) => (before.begun === commit ? withBegun(before, null) : before));
+  };
   return {
     isOrdered,
     choose,
     overridden: () => overridden,
-    release: async () => {
-      if (taken === null) return;
-      const commit = taken;
-      taken = null;
-      await (await state.target()).advance((before) => (before.begun === commit ? withBegun(before, null) : before));
-    },
+    release,
     require: async (revision, run) => {
       if (revision !== null && (revision === chosen || (await isAppliedIn(state, revision)))) return;
       if (owner.isAllowed) return override(revision, run);
@@ -113,11 +124,21 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
       return [runWarning("order-not-met", `apply refuses this: ${message}`, hint)];
     },
     observe: async (pass, run) => {
-      const observation = isObserved ? await health.observe(other(name), pass, run) : null;
-      if (observation === null) return;
       const store = await state.target();
       const before = await store.progress();
-      const after = await store.advance((stored) => placed(progressAfter(stored, observation), owner, places));
+      const isSent = hasSent(pass);
+      const { commit } = pass;
+      if (isSent && overridden !== null && commit !== null)
+        await store.advance((stored) => ({ ...stored, allowed: commit }));
+      if (!isSent) await release();
+      taken = null;
+      const observation = isObserved ? await health.observe(other(name), pass, run) : null;
+      if (observation === null) return;
+      const keepsPlace = owner.isWatched || !isSent;
+      const after = await store.advance((stored) => {
+        const seen = progressAfter(stored, observation);
+        return places.maxUpdate === null ? seen : placed(seen, rule, keepsPlace);
+      });
       places.onObserved(before, after);
     },
   };
@@ -143,19 +164,29 @@ async function requireUnheld({ state }: OrderOwner, { name }: Stage, { now }: Cl
   });
 }
 
-// What is applied already stays: its order was met, or a person allowed it.
+// What is applied already stays: its order was met, or a person allowed it. What a person allowed goes on, also if its
+// apply has not ended whole.
 async function isAppliedIn({ target }: TargetState, revision: string): Promise<boolean> {
   const store = await target();
   if ((await store.memory()).appliedCommit === revision) return true;
+  if ((await store.progress()).allowed === revision) return true;
   return (await store.status())?.appliedRevision === revision;
 }
 
-// A target keeps its place until it is done, also with a later commit. A daemon has taken it before the commit was applied.
-function placed(progress: TargetProgress, { rule, isWatched }: OrderOwner, { maxUpdate }: OrderPlaces): TargetProgress {
+// What a hold, a freeze or a gate leaves changes nothing.
+function hasSent({ applied }: PassOfOrder): boolean {
+  return applied === null || applied.report.outcomes.some(({ result }) => !NOT_SENT.includes(result));
+}
+
+const NOT_SENT: readonly OutcomeResult[] = ["unchanged", "skipped", "blocked", "invalid"];
+
+// A target keeps its place until it is done, also with another commit, since the one that took it may be gone. A daemon
+// has taken it before the commit was applied.
+function placed(progress: TargetProgress, { when }: OrderRule, keepsPlace: boolean): TargetProgress {
   const last = progress.commits.at(-1);
-  if (maxUpdate === null || last === undefined) return progress;
-  if (isDone(last, rule.when)) return last.commit === progress.begun ? withBegun(progress, null) : progress;
-  return isWatched ? progress : withBegun(progress, last.commit);
+  if (last === undefined) return progress;
+  if (isDone(last, when)) return withBegun(progress, null);
+  return keepsPlace ? progress : withBegun(progress, last.commit);
 }
 
 /** A place of `maxUpdate`: who takes all of them, or nobody, and whether the target had none before. */

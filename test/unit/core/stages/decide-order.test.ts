@@ -20,6 +20,7 @@ function decide(commits: readonly Partial<CommitProgress>[], rule: Partial<Order
     earlier: [
       { target: "staging", progress: { commits: commits.map((one) => ({ ...HEALTHY, ...one })), begun: null } },
     ],
+    retired: [],
     unmatched: [],
     candidates: ["c3", "c2", "c1"],
   });
@@ -97,7 +98,7 @@ test.each<[string, readonly Partial<CommitProgress>[], Partial<OrderRule>, unkno
 
 test("every target before it must have passed the commit, and each pattern match one", () => {
   const progress = { commits: [HEALTHY], begun: null };
-  const input = { rule: RULE, unmatched: [], candidates: ["c2"] };
+  const input = { rule: RULE, retired: [], unmatched: [], candidates: ["c2"] };
   const both = [
     { target: "a", progress },
     { target: "b", progress: null },
@@ -110,6 +111,20 @@ test("every target before it must have passed the commit, and each pattern match
     is: "waiting",
     missing: [{ target: "eu-*", what: "no target matches" }],
   });
+});
+
+test("a target that was retired after it had failed halts what comes after it, and one that was healthy does not", () => {
+  const input = { rule: RULE, unmatched: [], candidates: ["c3"] };
+  const earlier = [{ target: "b", progress: { commits: [{ ...HEALTHY, commit: "c3" }], begun: null } }];
+  const retiredWith = (health: CommitProgress["health"]) => [
+    { target: "a", progress: { commits: [{ ...HEALTHY, health, why: "service/a" }], begun: null } },
+  ];
+  expect(decideOrder({ ...input, earlier, retired: retiredWith("failed") })).toEqual({
+    is: "halted",
+    missing: [{ target: "a", what: "commit c2 failed there: service/a, and it is retired" }],
+  });
+  for (const health of ["healthy", "progressing"] as const)
+    expect(decideOrder({ ...input, earlier, retired: retiredWith(health) })).toEqual({ is: "met", commit: "c3" });
 });
 
 test("the time of a soak is what was observed without interruption of the same content", () => {

@@ -23,6 +23,14 @@ test("a stage is the targets with one `after`, in the order in which commits rea
   ]);
 });
 
+test("a stage knows the retired targets that its patterns match", () => {
+  const stages = stagesOf([target("staging-1"), target("prod", ["staging-*"])], ["staging-2", "dev"]);
+  expect(stages.map(({ earlier, retired }) => [earlier, retired])).toEqual([
+    [[], []],
+    [["staging-1"], ["staging-2"]],
+  ]);
+});
+
 test.each([
   ["no order", [target("a"), target("b")], null],
   ["an order", [target("a"), target("b", ["a"]), target("c", ["a", "b"])], null],

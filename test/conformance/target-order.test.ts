@@ -1,0 +1,173 @@
+import { expect, inject, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/clock/system.ts";
+import { sharedExamination } from "../../src/commands/targets/stage-orders.ts";
+import { Secret } from "../../src/contract/secret.ts";
+import type { OutcomeResult } from "../../src/core/report/report.ts";
+import { stagesOf } from "../../src/core/stages/stages.ts";
+import { type ExaminedCommit, NO_PROGRESS, unseen } from "../../src/core/stages/target-progress.ts";
+import { endHold } from "../../src/daemon/carry-out.ts";
+import { createOrder } from "../../src/engine/order/target-order.ts";
+import type { Target } from "../../src/engine/target.ts";
+import { databaseStateAt } from "../../src/state/open-state.ts";
+import type { StateAccess, TargetState } from "../../src/state/state.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { machine } from "../support/machine.ts";
+import { memoryState } from "../support/memory-state.ts";
+import { sampleApplyEvent } from "../support/sample-apply-event.ts";
+import { databaseOf } from "../support/test-database.ts";
+
+const run = { clock: systemClock, stopping: new AbortController().signal };
+const HEALTHY: ExaminedCommit = { isApplied: true, health: "healthy", why: null, content: "one" };
+const follows = "main of https://git.example.com/platform";
+const MEMBERS = ["a", "b"].map((name) => ({ name, after: [], stage: null, follows }));
+
+type Use = { readonly isWatched?: boolean; readonly isAllowed?: boolean; readonly after?: string };
+
+/** Two targets of which one may change at once; each order that is made is as one of another process. */
+function targets(stateOf: (name: string) => StateAccess) {
+  const live = new Map<string, ExaminedCommit>();
+  const stateAs = (name: string) => stateOf(name) as TargetState;
+  const order = (name: string, { isWatched = true, isAllowed = false, after }: Use = {}) => {
+    const members =
+      after === undefined
+        ? MEMBERS
+        : [
+            { ...MEMBERS[0], name: after },
+            { ...MEMBERS[1], name, after: [after] },
+          ];
+    const stage = stagesOf(members as typeof MEMBERS).find((one) => one.targets.includes(name));
+    if (stage === undefined) throw new TypeError(name);
+    const state = stateAs(name);
+    const other = (one: string) =>
+      ({
+        ...{ state: one === name ? state : stateAs(one), rules: () => ({ rolloutTimeoutMs: 1000 }) },
+        source: { config: { repository: {} } },
+      }) as unknown as Target;
+    const examine = async (one: string) => live.get(one) ?? unseen("nothing there");
+    return createOrder(
+      { name, state, rule: { when: "healthy", soakMs: 0 }, isWatched, isAllowed, maxGapMs: 1000 },
+      {
+        ...{
+          stage,
+          maxUpdate: after === undefined ? 1 : null,
+          isFollowed: false,
+          other,
+          examine,
+          examineOnce: examine,
+        },
+        ...{ inTurn: (work) => work(), onObserved: () => {} },
+      },
+      systemClock,
+    );
+  };
+  const begun = async (name: string) => (await (await stateAs(name).target()).progress()).begun;
+  return { order, live, begun, state: stateAs };
+}
+
+function inMemory() {
+  const states = new Map<string, StateAccess>();
+  return targets((name) => {
+    const state = states.get(name) ?? memoryState();
+    states.set(name, state);
+    return state;
+  });
+}
+
+const passOf = (commit: string, result: OutcomeResult) => ({ commit, applied: sampleApplyEvent([{ result }]) });
+
+test.each<[OutcomeResult, string | null]>([
+  ["skipped", null],
+  ["blocked", null],
+  ["updated", "c2"],
+  ["failed", "c2"],
+  ["unknown", "c2"],
+])("a pass whose step is %s keeps its place only if something was sent", async (result, kept) => {
+  const { order, begun } = inMemory();
+  const a = order("a");
+  expect(await a.choose(["c2"], run)).toBe("c2");
+  await expect(order("b").choose(["c2"], run)).rejects.toThrow(/a: applies commit c2, and only 1 of the stage/);
+  await a.observe(passOf("c2", result), run);
+  expect(await begun("a")).toBe(kept);
+});
+
+test("a freeze that begins within the rollout keeps the place of what was sent", async () => {
+  const { order, begun } = inMemory();
+  const a = order("a");
+  await a.choose(["c2"], run);
+  await a.observe(passOf("c2", "updated"), run);
+  await a.choose(["c2"], run);
+  await a.observe(passOf("c2", "skipped"), run);
+  expect(await begun("a")).toBe("c2");
+});
+
+test("a place is given back once the target is whole and healthy, also with another commit than the one that took it", async () => {
+  const { order, begun, live } = inMemory();
+  const a = order("a");
+  await a.choose(["c2"], run);
+  await a.observe({ commit: "c2", applied: null }, run);
+  expect(await begun("a")).toBe("c2");
+  live.set("a", HEALTHY);
+  // c2 is gone from the branch, and the daemon is at c1 again.
+  await a.observe({ commit: "c1", applied: null }, run);
+  expect(await begun("a")).toBeNull();
+  expect(await order("b").choose(["c1"], run)).toBe("c1");
+});
+
+test("the place of a command that was killed is given back by a release of its stage", async () => {
+  const { order, begun, state } = inMemory();
+  await order("a", { isWatched: false }).require("c2", run);
+  expect(await begun("a")).toBe("c2");
+  expect(await endHold("stage/first", state("a"), 0)).toBe(true);
+  expect(await endHold("stage/first", state("a"), 0)).toBe(false);
+  expect(await order("b").choose(["c2"], run)).toBe("c2");
+});
+
+test("what a person has allowed goes on though its apply has failed, and a newer commit waits", async () => {
+  const { order, state } = inMemory();
+  const use = { after: "staging", isWatched: false };
+  const chosen = order("prod", { ...use, isAllowed: true });
+  await chosen.require("c2", run);
+  expect(chosen.overridden()).toBe("staging: has not applied commit c2");
+  await chosen.observe(passOf("c2", "skipped"), run);
+  await expect(order("prod", use).require("c2", run)).rejects.toThrow(/target prod waits/);
+  await chosen.observe(passOf("c2", "failed"), run);
+  await order("prod", use).require("c2", run);
+  expect(await order("prod", { after: "staging" }).choose(["c3", "c2", "c1"], run)).toBe("c2");
+  await expect(order("prod", use).require("c3", run)).rejects.toThrow(/staging: has not applied commit c3/);
+  expect(await (await state("prod").target()).progress()).toEqual({ ...NO_PROGRESS, allowed: "c2" });
+});
+
+test("what several ask for at once is read once, and read again for who asks later", async () => {
+  const read: string[] = [];
+  const examine = sharedExamination(async (name, commit) => {
+    read.push(`${name} ${commit}`);
+    return HEALTHY;
+  });
+  const ask = () => Promise.all(["x", "x", "y"].map((name) => examine(name, "c1", run)));
+  await ask();
+  expect(read).toEqual(["x c1", "y c1"]);
+  await ask();
+  expect(read).toEqual(["x c1", "y c1", "x c1", "y c1"]);
+});
+
+const onPostgres = inject("postgres") ? test : test.skip;
+
+onPostgres("two processes on one database keep to one place", async () => {
+  const folder = await temporaryFolder();
+  const address = new Secret((await databaseOf(folder, "template1")) ?? "");
+  const process = () =>
+    targets((target) => {
+      const access = databaseStateAt({ address, target, folder }, machine);
+      onTestFinished(() => access[Symbol.asyncDispose]());
+      return access;
+    });
+  const [one, two] = [process(), process()];
+  await one.order("a").choose(["c2"], run);
+  const b = two.order("b");
+  await expect(b.choose(["c2"], run)).rejects.toThrow(/a: applies commit c2, and only 1 of the stage/);
+  one.live.set("a", HEALTHY);
+  await one.order("a").observe(passOf("c2", "updated"), run);
+  expect(await b.choose(["c2"], run)).toBe("c2");
+  expect(await one.begun("b")).toBe("c2");
+  await expect(one.order("a").choose(["c3"], run)).rejects.toThrow(/b: applies commit c2/);
+});
