@@ -30,7 +30,12 @@ async function twoStages(order: Order = {}) {
   });
   const targets = [
     target("staging", staging, { server: proxy.url }),
-    target("production", production, { server: productionProxy.url, after: ["staging"], stage: "production", ...order }),
+    target("production", production, {
+      server: productionProxy.url,
+      after: ["staging"],
+      stage: "production",
+      ...order,
+    }),
   ];
   const operator = await operatorOf({ sources: [source], targets });
   const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
