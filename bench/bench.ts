@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import type { Measured } from "./alternate-runs.ts";
 import {
   busy,
   clock,
@@ -66,6 +67,7 @@ function judge(results: Results): readonly Row[] {
     documentedPlan,
     smallPlan,
     dryRuns,
+    manyTargets,
   } = results;
   const { count } = size;
   const [cold, warm] = count > GOALS ? [1200, 600] : [320, 220];
@@ -83,6 +85,9 @@ function judge(results: Results): readonly Row[] {
     // At most 1.3 times as long as the same requests of a bare pool.
     judgeSending("plan of new services, dry runs", dryRuns, { atLeast: 0.77, count }),
     tellRate("plan of new services, whole command", dryRuns, { count }),
+    judgeFloor("validate of 200 targets (CPU)", manyTargets.validate, { atMost: 10 }),
+    judgeFloor("plan of 200 targets (CPU)", manyTargets.plan, { atMost: 16 }),
+    judgeFloor("apply of one of 200 targets (CPU)", manyTargets.apply, { atMost: 6 }),
     judgeClock("import", imported, { atMost: Math.max(10_000, size.count) }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
     ...(applies === null
@@ -105,6 +110,11 @@ function judge(results: Results): readonly Row[] {
         ]),
     ...growth(results),
   ];
+}
+
+// A command over many targets waits more than it works, so what it works is judged.
+function judgeFloor(measure: string, { ours, floor }: Measured, { atMost }: { readonly atMost: number }): Row {
+  return judgeTimes(measure, [ours, floor].map(busy), { atMost, unit: "floor" });
 }
 
 // By what power of the number of manifests the time grows, from the size that the goals are set for.

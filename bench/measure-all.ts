@@ -7,6 +7,7 @@ import { buildFloors, type Floors } from "./build-floors.ts";
 import { corpus, withFault, writeCorpus } from "./corpus/corpus.ts";
 import { type DaemonPasses, measureDaemon } from "./daemon.ts";
 import { dryRunPair } from "./dry-runs.ts";
+import { MANIFESTS as MANY_TARGETS_MANIFESTS, type ManyTargets, measureManyTargets } from "./many-targets.ts";
 import { measurePushes, type Pushes } from "./push.ts";
 import { type Program, runProgram } from "./run-program.ts";
 import { type BenchControlPlane, far, singleReads, startControlPlane } from "./start-control-plane.ts";
@@ -32,6 +33,8 @@ export type Results = {
   readonly smallPlan: Measured;
   /** New services alone, against the same dry runs. */
   readonly dryRuns: Measured;
+  /** Commands over many targets of one repository. */
+  readonly manyTargets: ManyTargets;
 };
 
 const BIN = "bin/holdfast.js";
@@ -72,6 +75,7 @@ export async function measureAll(size: Size, note: (line: string) => void): Prom
     const dryRuns = await measure("plan of new services", await dryRunPair(join(work, "dry-runs"), asking));
     await asked.stop();
     planes.pop();
+    const manyTargets = await manyTargetsIn(join(work, "targets"), { planes, floors, size, measure });
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
     const validate = await measure("validate, cold", validatePair(place));
     const faulty = await measure("validate, one fault in each file", faultyPair(work, place));
@@ -121,6 +125,7 @@ export async function measureAll(size: Size, note: (line: string) => void): Prom
       documentedPlan,
       smallPlan,
       dryRuns,
+      manyTargets,
     };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
@@ -134,6 +139,21 @@ async function measureApplies(work: string, applying: ApplyPlace, measure: Measu
   const near = await measure("apply, creating everything", applyPair(join(work, "apply"), applying));
   const away = { ...applying, place: (plane: BenchControlPlane) => far(plane, FAR) };
   return { near, far: await measure(`apply, ${FAR} ms away`, applyPair(join(work, "far"), away)) };
+}
+
+type ManyPlace = Pick<ApplyPlace, "planes" | "floors" | "size"> & { readonly measure: Measure };
+
+async function manyTargetsIn(work: string, { planes, floors, size, measure }: ManyPlace): Promise<ManyTargets> {
+  const plane = await startControlPlane();
+  planes.push(plane);
+  const apply = (source: string): Promise<unknown> =>
+    runProgram(
+      applyProgram(plane, { source, state: join(work, "whole"), size: { ...size, count: MANY_TARGETS_MANIFESTS } }),
+    );
+  const measured = await measureManyTargets({ work, plane, floors, apply, measure });
+  await plane.stop();
+  planes.pop();
+  return measured;
 }
 
 type Place = { readonly source: string; readonly count: number; readonly floors: Floors };
