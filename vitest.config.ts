@@ -81,7 +81,7 @@ export default defineConfig({
           setupFiles: ["test/support/unchanged-process.ts"],
         },
       },
-      { test: { name: "measured", include: filesOf(measured) } },
+      { plugins: [bundledYamlReader()], test: { name: "measured", include: filesOf(measured) } },
       // The same control plane, with its data in PostgreSQL.
       {
         plugins: [bundledYamlReader()],
