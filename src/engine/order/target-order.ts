@@ -80,6 +80,7 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     if (!isOrdered) return { is: "met", commit: newest };
     const { allowed } = await (await state.target()).progress();
     if (allowed === undefined || !candidates.includes(allowed)) return decideWithLive(earlier, candidates, run);
+    // What a person has let through goes on, also if its apply has not ended whole.
     const newer = candidates.slice(0, candidates.indexOf(allowed));
     const decision = newer.length === 0 ? null : await decideWithLive(earlier, newer, run);
     return decision?.is === "met" ? decision : { is: "met", commit: allowed };
@@ -164,12 +165,10 @@ async function requireUnheld({ state }: OrderOwner, { name }: Stage, { now }: Cl
   });
 }
 
-// What is applied already stays: its order was met, or a person allowed it. What a person allowed goes on, also if its
-// apply has not ended whole.
+// What is applied already stays: its order was met, or a person allowed it.
 async function isAppliedIn({ target }: TargetState, revision: string): Promise<boolean> {
   const store = await target();
   if ((await store.memory()).appliedCommit === revision) return true;
-  if ((await store.progress()).allowed === revision) return true;
   return (await store.status())?.appliedRevision === revision;
 }
 

@@ -79,6 +79,19 @@ describe("a target is frozen", () => {
     },
   );
 
+  test.each<[string, string, string]>([
+    ["Asia/Kolkata", "2026-03-06T12:30:00Z", "2026-03-06T20:30:00.000Z"],
+    ["Asia/Kathmandu", "2026-03-06T12:15:00Z", "2026-03-06T20:15:00.000Z"],
+    // The clocks of this zone change by half an hour, at 2026-10-03T15:30Z.
+    ["Australia/Lord_Howe", "2026-10-03T07:30:00Z", "2026-10-03T15:30:00.000Z"],
+    ["Australia/Lord_Howe", "2026-10-04T07:00:00Z", "2026-10-04T15:00:00.000Z"],
+  ])("from 18:00 of a time zone that is no whole hour away, %s", (timeZone, opens, ends) => {
+    const schedule = freezeSchedule([{ ...window("deny", "0 18 * * *", 8), timeZone }]);
+    expect(schedule.at(at(opens) - 1)).toBeNull();
+    expect(text(schedule.at(at(opens))?.until)).toBe(ends);
+    expect(schedule.at(at(ends))).toBeNull();
+  });
+
   test("for the same time whenever it is asked, also after a clock was set back", () => {
     const schedule = freezeSchedule([weekend]);
     const times = ["2026-03-07T00:00:00Z", "2026-03-10T00:00:00Z", "2026-03-06T12:00:00Z", "2026-03-07T00:00:00Z"];
