@@ -36,9 +36,23 @@ export type SweptPromotions = {
   readonly wrong: readonly string[];
 };
 
-const faults = ["none", "red", "timeout", "error", "reset", "nonsense", "early crash", "crash"] as const;
+const faults = [
+  "none",
+  "red",
+  "timeout",
+  "error",
+  "reset",
+  "nonsense",
+  "early crash",
+  "crash",
+  "unsent",
+  "unrecorded",
+] as const;
 
-/** What happens while a gate is asked; `crash`: the process ends before or after the receipt was stored, and before the step. */
+/**
+ * What happens while a gate is asked. The process ends before or after the receipt is stored (`early crash`, `crash`), when the
+ * intent of a write is in the journal (`unsent`), or when the write was made and is not recorded (`unrecorded`).
+ */
 type Fault = (typeof faults)[number];
 
 /** A target by its stage and its place in the stage. */
@@ -189,9 +203,10 @@ async function createWorld({ stages, columns }: Pick<PromotionSweep, "stages" | 
   }
 }
 
-function crashing<Target extends Pick<CommandTarget, "gates">>(target: Target, fault: Fault): Target {
+function crashing<Target extends Pick<CommandTarget, "gates" | "server">>(target: Target, fault: Fault): Target {
   const { gates } = target;
-  if (!isCrash(fault) || gates === undefined) return target;
+  if (fault === "unsent" || fault === "unrecorded") return { ...target, server: crashingServer(target.server, fault) };
+  if ((fault !== "crash" && fault !== "early crash") || gates === undefined) return target;
   const keep: typeof gates.keep = async (receipts) => {
     if (fault === "crash") await gates.keep(receipts);
     throw new Crash();
@@ -199,8 +214,30 @@ function crashing<Target extends Pick<CommandTarget, "gates">>(target: Target, f
   return { ...target, gates: { ...gates, keep } };
 }
 
+function crashingServer(server: CommandTarget["server"], fault: "unsent" | "unrecorded"): CommandTarget["server"] {
+  const at = fault === "unsent" ? "begin" : "close";
+  return {
+    ...server,
+    connect: async (rules) => {
+      const connection = await server.connect(rules);
+      const ledger = new Proxy(connection.session.ledger, {
+        get: (known, name) => {
+          const value: unknown = Reflect.get(known, name, known);
+          if (typeof value !== "function") return value;
+          if (name !== at) return value.bind(known);
+          return async (...given: readonly unknown[]) => {
+            if (fault === "unsent") await value.apply(known, given);
+            throw new Crash();
+          };
+        },
+      });
+      return { ...connection, session: { ...connection.session, ledger } };
+    },
+  };
+}
+
 function isCrash(fault: Fault): boolean {
-  return fault === "crash" || fault === "early crash";
+  return ["early crash", "crash", "unsent", "unrecorded"].includes(fault);
 }
 
 class Crash extends Error {}
