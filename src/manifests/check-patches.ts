@@ -3,14 +3,23 @@ import type { Identity } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { type Rename, renameEntries } from "../model/rename-fqns.ts";
 import { closestName } from "../schema/closest-name.ts";
-import { diagnosticInFile, fileDiagnostic, isAboutSpecialFile } from "../source/file-diagnostic.ts";
+import { diagnosticInFile, isAboutSpecialFile, type Wording } from "../source/file-diagnostic.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { quoted } from "../yaml/fault.ts";
+import type { Position } from "../yaml/locator.ts";
 import type { Declaration } from "./declaration.ts";
 import type { PatchDocument, PatchSet } from "./read-patches.ts";
 
-/** The folder of patch files in the rules of a load. */
-export type PatchRules = { readonly patches?: string | null; readonly rename?: Rename | null };
+/** What a target makes of the manifests of its source. */
+export type PatchRules = {
+  /** The folder of patch files, relative to the root of the source. */
+  readonly patches?: string | null;
+  readonly rename?: Rename | null;
+  /** Where the configuration has them. */
+  readonly places?: { readonly patches?: KeyPlace | null; readonly rename?: KeyPlace | null };
+};
+
+type KeyPlace = { readonly file: string } & Position;
 
 /** The files of a source by what they hold. */
 export type FilesByUse = { readonly manifestFiles: readonly SourceFile[]; readonly patchFiles: readonly SourceFile[] };
@@ -69,7 +78,7 @@ export function patchProblems(
   if (patches.files.length === 0 && unread.length === 0) {
     const summary = `the folder ${quoted(folder)} of \`patches\` holds no patch files`;
     const detail = `${likeFolder(folder, revision)}Correct \`patches\` of the target, or remove it. Nothing is written without the patches.`;
-    const missing: Diagnostic = { ...fileDiagnostic("error", "no-patches", "", summary, detail), file: null };
+    const missing = inConfiguration({ severity: "error", code: "no-patches", summary, detail }, rules.places?.patches);
     return { diagnostics: [missing], refusesAll: true };
   }
   const isKnown = files.every(({ content: { declarations }, diagnostics }) => {
@@ -120,22 +129,21 @@ function matchesNothing({ match, locate }: PatchDocument, declared: ReadonlySet<
 export const RENAMES_NOTHING = "renames-nothing";
 
 /** Warns of entries of a rename that have renamed nothing. */
-export function unusedRenames(files: readonly Read[], { rename }: PatchRules): readonly Diagnostic[] {
+export function unusedRenames(files: readonly Read[], { rename, places }: PatchRules): readonly Diagnostic[] {
   const entries = new Set(renameEntries(rename ?? {}));
   if (entries.size === 0 || files.some(({ diagnostics }) => hasErrors(diagnostics))) return [];
   for (const { content } of files) {
     for (const { renamedBy = [] } of content.declarations) for (const entry of renamedBy) entries.delete(entry);
   }
-  return [...entries].map((entry) => ({
-    ...fileDiagnostic(
-      "warning",
-      RENAMES_NOTHING,
-      "",
-      `\`rename: ${entry}\` renames nothing in the source`,
-      "Correct it, or remove it.",
-    ),
-    file: null,
-  }));
+  return [...entries].map((entry) => {
+    const summary = `\`rename: ${entry}\` renames nothing in the source`;
+    const detail = "Correct it, or remove it.";
+    return inConfiguration({ severity: "warning", code: RENAMES_NOTHING, summary, detail }, places?.rename);
+  });
+}
+
+function inConfiguration(wording: Wording, place: KeyPlace | null = null): Diagnostic {
+  return { ...diagnosticInFile("", wording, place), file: place?.file ?? null };
 }
 
 /** Errors as those of the manifests that they refuse: one in a patch is that of the manifests that it matches. */

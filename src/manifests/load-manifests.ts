@@ -14,6 +14,7 @@ import {
   diagnosticsIn,
   filesByUse,
   isUnreadPatch,
+  type PatchRules,
   patchProblems,
   unusedRenames,
 } from "./check-patches.ts";
@@ -28,15 +29,14 @@ import type { Rereading, SourceManifest } from "./source-manifest.ts";
 import { type Transform, type TransformRules, transformOf } from "./transform.ts";
 
 /** The part of the configuration that decides which manifests are accepted. */
-export type LoadRules = TransformRules & {
-  readonly unknownFields?: "refuse" | "warn";
-  /** Globs over identities that are managed elsewhere. */
-  readonly external?: readonly string[];
-  /** Globs over paths that may hold values in a known credential format. */
-  readonly allowLiteralSecrets?: readonly string[];
-  /** The folder of patch files, relative to the root of the source. */
-  readonly patches?: string | null;
-};
+export type LoadRules = TransformRules &
+  PatchRules & {
+    readonly unknownFields?: "refuse" | "warn";
+    /** Globs over identities that are managed elsewhere. */
+    readonly external?: readonly string[];
+    /** Globs over paths that may hold values in a known credential format. */
+    readonly allowLiteralSecrets?: readonly string[];
+  };
 
 /** Options of a load. */
 export type LoadOptions = {

@@ -52,7 +52,7 @@ export type OperatorConfig = Given<
   | "guards"
 >;
 
-/** The position of each rule in a configuration file, and of the order of each target, by its pointer. */
+/** The position of each rule in a configuration file, and of each target and promotion with its keys, by its pointer. */
 export type RulePlaces = ReadonlyMap<string, { readonly file: string } & Position>;
 
 /** A configuration file, with its two classes of keys separated. */
@@ -153,13 +153,18 @@ function rulePlaces(value: JsonObject, file: string, locate: Locate): RulePlaces
     return Array.isArray(list) ? list.map((_, at) => `/${key}/${at}`) : [];
   });
   const rules = pointers.map((pointer) => [pointer, { file, ...locate(pointer) }] as const);
-  const targets = Array.isArray(value.targets) ? value.targets : [];
-  const orders = targets.map((target, at) => {
-    const pointer = `/targets/${at}`;
-    const hasOrder = isObject(target) && target.after !== undefined;
-    return [pointer, { file, ...locate(hasOrder ? `${pointer}/after` : pointer) }] as const;
+  const keys = ["targets", "promotions"].flatMap((list) => {
+    const entries = Array.isArray(value[list]) ? value[list] : [];
+    return entries.flatMap((entry, at) => {
+      const pointer = `/${list}/${at}`;
+      const names = isObject(entry) ? Object.keys(entry) : [];
+      return [
+        [pointer, { file, ...locate(pointer) }] as const,
+        ...names.map((name) => [`${pointer}/${name}`, { file, ...locate(`${pointer}/${name}`, "key") }] as const),
+      ];
+    });
   });
-  return new Map([...rules, ...orders]);
+  return new Map([...rules, ...keys]);
 }
 
 // A mounted ConfigMap is a link. Links outside the source belong to the operator, and are followed.

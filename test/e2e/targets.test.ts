@@ -1,4 +1,4 @@
-import { symlink } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -239,7 +239,14 @@ describe("targets", () => {
     expect(faultsOf("targets", planned.stdout)).toEqual([]);
     expect(JSON.parse(planned.stdout).targets).toMatchObject([
       { target: "one", server: server.url, steps: [{ identity: "team/ml" }] },
-      { target: "two", error: { message: "target two names the server nowhere, which is no entry of `servers`" } },
+      {
+        target: "two",
+        error: {
+          message: expect.stringMatching(
+            /operator\.yaml:15:5: target two names the server nowhere, which is no entry of `servers`$/,
+          ),
+        },
+      },
     ]);
     expect(await run(["apply", "--target", "two", "--yes"])).toMatchObject({ code: 3, stdout: "" });
     expect(await run(["apply", "--target", "one", "--yes"])).toMatchObject({ code: 0 });
@@ -440,4 +447,25 @@ describe("targets from a pattern", () => {
     expect(daemon.stdout()).not.toContain("RetiredError");
     expect(daemon.stderr()).not.toContain("b: error");
   });
+});
+
+test("a fault of a target is named by the line of its key in the operator's configuration", async () => {
+  const key = (keys: string) => `targets:\n  - name: one\n    paths: [one]\n    ${keys}\n`;
+  const { config, runHere: run, write } = await operatorOf({});
+  await write("one/a.yaml", team("ml"));
+  const at = async (text: string, args = ["validate"]) => {
+    await writeFile(config, text);
+    const { code, stderr, stdout } = await run(args);
+    expect(code).toBe(3);
+    return /operator\.yaml:(\d+:\d+)/.exec(stderr + stdout)?.[1];
+  };
+  expect(await at(key("patches: overlays"))).toBe("4:5");
+  expect(await at(key("patches: ../overlays"))).toBe("4:5");
+  expect(await at(key("server: nowhere"))).toBe("4:5");
+  expect(await at(key("source: nowhere"))).toBe("4:5");
+  expect(await at(key("publishRef: true"))).toBe("4:5");
+  expect(await at(key("gate: { metric: accuracy }"))).toBe("4:5");
+  expect(await at(key("after: [none]"))).toBe("4:5");
+  expect(await at(key("each: envs/*"))).toBe("4:5");
+  expect(await at(`${key("confirm: true")}promotions:\n  - from: one\n    to: two\n`)).toBe("7:5");
 });

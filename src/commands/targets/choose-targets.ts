@@ -16,6 +16,7 @@ import type { RemoteAccess } from "../../source/remote/remote.ts";
 import type { PatchFolders } from "../../source/source-root.ts";
 import type { Terminal } from "../terminal.ts";
 import { gatesIn } from "./configured-gates.ts";
+import { type KeyPlace, type PlaceOf, placed } from "./configured-places.ts";
 import { configuredFile, publishOptions, type SourceChoice, sourceChoice, sourceOf } from "./configured-sources.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 import { refusedConfig, requireDistinct } from "./refused-config.ts";
@@ -32,6 +33,8 @@ export type TargetChoice = {
   readonly rename: NonNullable<TargetEntry["rename"]> | null;
   /** The folders of patch files of this target, and of the others of its repository. */
   readonly patches: PatchFolders;
+  /** Where the configuration has these keys. */
+  readonly places: { readonly rename: KeyPlace | null; readonly patches: KeyPlace | null };
   readonly server: string | null;
   /** What the control plane is to be spared by all targets that name its entry of `servers`; null without an entry. */
   readonly limits: (RequestLimits & { readonly name: string }) | null;
@@ -75,44 +78,48 @@ export type ChosenSources = {
   readonly servers: readonly ServerEntry[];
   /** The entries of targets, patterns not expanded; empty if the configuration names neither targets nor a source. */
   readonly entries: readonly TargetEntry[];
+  readonly placeOf: PlaceOf;
 };
 
 /** The sources, servers and entries of targets of a configuration. */
-export function chooseSources({ sources, servers, targets }: OperatorConfig, terminal: Terminal): ChosenSources {
+export function chooseSources(
+  { sources, servers, targets }: OperatorConfig,
+  terminal: Terminal,
+  placeOf: PlaceOf,
+): ChosenSources {
   const known = (sources ?? []).map((entry) => sourceChoice(entry, terminal));
   requireDistinct("source", known);
   requireDistinct("server", servers ?? []);
   const entries = entriesOf(known, targets ?? []);
   requireDistinct("target", entries);
-  return { sources: known, servers: servers ?? [], entries };
+  return { sources: known, servers: servers ?? [], entries, placeOf };
 }
 
 /** The target of an entry without a pattern. */
-export function chooseTarget(
-  entry: TargetEntry,
-  { sources, servers, entries }: ChosenSources,
-  terminal: Terminal,
-): TargetChoice {
+export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal: Terminal): TargetChoice {
   const { name, paths, sync, interval, driftInterval, confirm } = entry;
+  const { sources, placeOf } = chosen;
   const file = configuredFile(terminal.cwd);
-  const source = sourceOf(entry, sources);
-  requireWithin(name, paths ?? [], source?.paths ?? null);
+  const at = (key: keyof TargetEntry) => placeOf(name, key);
+  const source = sourceOf(entry, sources, placeOf);
+  requireWithin(name, paths ?? [], { allowed: source?.paths ?? null, place: at("paths") });
   return {
     name,
     source,
     paths: paths ?? source?.paths ?? null,
     rename: entry.rename ?? null,
-    patches: patchFolders(entry, source, { sources, entries }),
-    ...serverOf(entry, servers, file),
+    patches: patchFolders(entry, source, chosen),
+    places: { rename: at("rename"), patches: at("patches") },
+    ...serverOf(entry, chosen, file),
     sync: sync ?? null,
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
     windows: (entry.windows ?? []).map(freezeWindow),
-    gates: gatesIn(entry, file),
+    gates: gatesIn(entry, file, at("gate")),
     order: orderChoice(entry),
     promote: entry.promote?.map((one) => (typeof one === "string" ? { path: one } : one)) ?? null,
-    publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
+    publish: entry.publishRef ? publishOptions(entry, { source, at }, terminal) : null,
     isRetired: false,
   };
 }
@@ -121,11 +128,11 @@ export function chooseTarget(
 function patchFolders(
   entry: TargetEntry,
   source: SourceChoice | null,
-  { sources, entries }: Pick<ChosenSources, "sources" | "entries">,
+  { sources, entries, placeOf }: ChosenSources,
 ): PatchFolders {
-  const own = patchFolder(entry);
-  const same = entries.filter((other) => other.patches && isSameSource(sourceOf(other, sources), source));
-  const others = new Set(same.flatMap((other) => patchFolder(other) ?? []));
+  const own = patchFolder(entry, placeOf);
+  const same = entries.filter((other) => other.patches && isSameSource(sourceOf(other, sources, placeOf), source));
+  const others = new Set(same.flatMap((other) => patchFolder(other, placeOf) ?? []));
   if (own !== null) others.delete(own);
   return { own, others: [...others] };
 }
@@ -134,14 +141,12 @@ function isSameSource(one: SourceChoice | null, other: SourceChoice | null): boo
   return one === other || (one !== null && other !== null && isOneRepository(one.address, other.address));
 }
 
-function patchFolder({ name, patches }: TargetEntry): string | null {
+function patchFolder({ name, patches }: TargetEntry, placeOf: PlaceOf): string | null {
   if (!patches) return null;
   const folder = normalize(patches).replace(/\/+$/, "");
   if (folder !== "." && folder !== ".." && !folder.startsWith("../")) return folder;
-  throw refusedConfig(
-    `the folder ${patches} of target ${name} is not below the root of its source`,
-    "correct `patches`",
-  );
+  const why = `the folder ${patches} of target ${name} is not below the root of its source`;
+  throw refusedConfig(why, "correct `patches`", placeOf(name, "patches"));
 }
 
 // A single source needs no target entry.
@@ -156,7 +161,7 @@ type ServerPart = Pick<TargetChoice, "server" | "limits" | "fault" | "tokenFile"
 
 function serverOf(
   { name, server, tokenFile, caFile }: TargetEntry,
-  servers: readonly ServerEntry[],
+  { servers, placeOf }: ChosenSources,
   file: ReturnType<typeof configuredFile>,
 ): ServerPart {
   const own = { limits: null, fault: null, tokenFile: file(tokenFile), caFile: file(caFile) };
@@ -166,10 +171,14 @@ function serverOf(
     throw refusedConfig(
       `target ${name} has ${extra[0]} beside the name of a server`,
       `write it in the entry ${server} of \`servers\``,
+      placeOf(name, extra[0] === "caFile" ? "caFile" : "tokenFile"),
     );
   }
   const found = servers.find((entry) => entry.name === server);
-  if (found === undefined) return { server: null, ...own, fault: unknownServer(name, server, servers) };
+  if (found === undefined) {
+    const why = `target ${name} names the server ${server}, which is no entry of \`servers\``;
+    return { server: null, ...own, fault: unknownServer(placed(why, placeOf(name, "server")), servers) };
+  }
   const { concurrency, requestsPerSecond } = found;
   return {
     server: found.url,
@@ -184,14 +193,12 @@ function isAddress(server: string): boolean {
   return /^https?:\/\//.test(server);
 }
 
-function unknownServer(name: string, server: string, servers: readonly ServerEntry[]): HoldfastError {
+function unknownServer(why: string, servers: readonly ServerEntry[]): HoldfastError {
   const hint =
     servers.length === 0
       ? "add the entry to `servers`, or write an address that starts with https://"
       : `correct it, or add the entry; there are: ${servers.map((entry) => entry.name).join(", ")}`;
-  return new HoldfastError("invalid", `target ${name} names the server ${server}, which is no entry of \`servers\``, {
-    hint,
-  });
+  return new HoldfastError("invalid", why, { hint });
 }
 
 // The rules of the configuration have checked it.
@@ -211,11 +218,13 @@ function orderChoice({ after, when, soak, maxUpdate, stage }: TargetEntry): Orde
   };
 }
 
-function requireWithin(name: string, paths: readonly string[], allowed: readonly string[] | null): void {
+function requireWithin(
+  name: string,
+  paths: readonly string[],
+  { allowed, place }: { readonly allowed: readonly string[] | null; readonly place: KeyPlace | null },
+): void {
   const outside = paths.find((path) => allowed !== null && !allowed.some((each) => isUnder(each, path)));
   if (outside === undefined) return;
-  throw refusedConfig(
-    `the path ${outside} of target ${name} lies outside the paths of its source`,
-    "correct one of them",
-  );
+  const why = `the path ${outside} of target ${name} lies outside the paths of its source`;
+  throw refusedConfig(why, "correct one of them", place);
 }

@@ -5,6 +5,10 @@ import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import { kindOf, kinds } from "../../kinds/index.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
+import { type KeyPlace, type PlaceOf, placed } from "./configured-places.ts";
+
+/** The target that has a gate, and where its configuration has it. */
+type Owner = { readonly name: string; readonly place: KeyPlace | null };
 
 type Entry = Pick<NonNullable<OperatorConfig["targets"]>[number], "name" | "gate">;
 
@@ -12,7 +16,9 @@ type Entry = Pick<NonNullable<OperatorConfig["targets"]>[number], "name" | "gate
 export function gatesIn(
   { name, gate }: Entry,
   fileIn: (file: string | undefined) => string | null,
+  place: KeyPlace | null,
 ): readonly ContentGate[] {
+  const owner = { name, place };
   const entries = (Array.isArray(gate) ? gate : [gate]).filter(isObject);
   return entries.map((entry) => {
     const given = { ...withoutNulls(entry) };
@@ -20,16 +26,16 @@ export function gatesIn(
     const [is, other] = asks;
     if (is === undefined || other !== undefined) {
       const has = other === undefined ? "none of them" : asks.join(" and ");
-      throw refused(name, `has ${has}`, "give each gate exactly one of metric, url and job");
+      throw refused(owner, `has ${has}`, "give each gate exactly one of metric, url and job");
     }
     const beside: readonly string[] = asking[is];
     const stray = Object.keys(given).find((key) => key !== is && !beside.includes(key));
-    if (stray !== undefined) throw refused(name, `has ${is} and ${stray}`, `${stray} does not belong to ${is}`);
-    const gate = { ...questionOf(name, is, given, fileIn), match: text(given.match) ?? null };
+    if (stray !== undefined) throw refused(owner, `has ${is} and ${stray}`, `${stray} does not belong to ${is}`);
+    const gate = { ...questionOf(owner, is, given, fileIn), match: text(given.match) ?? null };
     const { types, isAnyMatched } = judgedBy(gate, kinds);
     if (!isAnyMatched)
       throw refused(
-        name,
+        owner,
         `has the match ${JSON.stringify(gate.match)}, which is for nothing that it can judge`,
         `a gate with ${is} judges ${types.join(" and ")}: begin its match with the kind, such as ${types[0]}/**`,
       );
@@ -48,7 +54,7 @@ type Asks = keyof typeof asking;
 const ASKS = Object.keys(asking) as readonly Asks[];
 
 function questionOf(
-  target: string,
+  target: Owner,
   is: Asks,
   given: { readonly [name: string]: Json | undefined },
   fileIn: (file: string | undefined) => string | null,
@@ -87,7 +93,7 @@ function questionOf(
   }
 }
 
-function jobIn(target: string, job: Identity): Identity {
+function jobIn(target: Owner, job: Identity): Identity {
   const { kind, key } = splitIdentity(job);
   if (kindOf(kind)?.startsRun !== undefined && /^[^/]+\/[^/]+$/.test(key)) return job;
   throw refused(target, `has the job ${JSON.stringify(job)}`, "name a job as job/CLUSTER:WORKSPACE/NAME");
@@ -104,14 +110,20 @@ function withoutNulls(entry: JsonObject): JsonObject {
 /** Refuses a gate that reads from a target that does not exist. */
 export function requireKnownOrigins(
   targets: readonly { readonly name: string; readonly gates: readonly ContentGate[] }[],
+  placeOf: PlaceOf,
 ): void {
   const names = new Set(targets.map(({ name }) => name));
   for (const { name, gates } of targets)
     for (const gate of gates)
       if (gate.is !== "url" && gate.from !== null && !names.has(gate.from))
-        throw refused(name, `reads from target ${gate.from}, which does not exist`, "correct it, or add that target");
+        throw refused(
+          { name, place: placeOf(name, "gate") },
+          `reads from target ${gate.from}, which does not exist`,
+          "correct it, or add that target",
+        );
 }
 
-function refused(target: string, why: string, hint: string): HoldfastError {
-  return new HoldfastError("invalid", `the configuration is refused: a gate of target ${target} ${why}`, { hint });
+function refused({ name, place }: Owner, why: string, hint: string): HoldfastError {
+  const what = placed(`a gate of target ${name} ${why}`, place);
+  return new HoldfastError("invalid", `the configuration is refused: ${what}`, { hint });
 }

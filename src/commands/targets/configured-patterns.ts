@@ -30,7 +30,7 @@ export type TargetPatterns = {
 export function patternsOf(expanded: Expanded, chosen: ChosenSources, shared: SharedByTargets): TargetPatterns | null {
   const patterns = chosen.entries.filter(isPattern);
   if (patterns.length === 0) return null;
-  const areLocal = patterns.some((entry) => sourceOf(entry, chosen.sources) === null);
+  const areLocal = patterns.some((entry) => sourceOf(entry, chosen.sources, chosen.placeOf) === null);
   const lists = new Map<string, ListRead>();
   const expandAgain = (): Promise<Expanded> =>
     expandNow(chosen, { ...shared, root: realRoot(shared.named) }, expanded.record, (entry, file, read) => {
@@ -72,7 +72,7 @@ export async function expandedOf(chosen: ChosenSources, shared: SharedByTargets)
 type ReadChangedList = (entry: TargetEntry, file: string, read: () => Promise<PatternRead>) => Promise<PatternRead>;
 
 async function expandNow(
-  { sources, entries }: ChosenSources,
+  { sources, entries, placeOf }: ChosenSources,
   shared: SharedByTargets,
   recorded: readonly RecordedPattern[],
   readChanged: ReadChangedList | null,
@@ -81,7 +81,7 @@ async function expandNow(
   const { flags, terminal } = invocation;
   const pace = { clock: terminal.clock, signal: terminal.stopping };
   const read = async (entry: TargetEntry, each: EachOf): Promise<PatternRead> => {
-    const source = sourceOf(entry, sources);
+    const source = sourceOf(entry, sources, placeOf);
     if (source === null) {
       const readFolder = (): Promise<PatternRead> => readPattern(each, { is: "folder", root }, pace);
       return readChanged === null || typeof each === "string"
@@ -100,6 +100,7 @@ async function expandNow(
   return expandTargets(entries, {
     read,
     recorded,
+    placeOf,
     keepsLast: (use.follows ?? false) || (use.usesRecordedTargets ?? false),
     allowShrink: flags.allowShrink ?? false,
     hasState: async (name) => {

@@ -3,6 +3,7 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { Terminal } from "../terminal.ts";
+import type { KeyPlace, PlaceOf } from "./configured-places.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 import { refusedConfig } from "./refused-config.ts";
 
@@ -40,39 +41,42 @@ export function sourceChoice(
 }
 
 /** The source that an entry follows; null for the local folder. */
-export function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[]): SourceChoice | null {
+export function sourceOf(
+  { name, source }: TargetEntry,
+  sources: readonly SourceChoice[],
+  placeOf: PlaceOf,
+): SourceChoice | null {
   const [only, other] = sources;
   if (!source) {
     if (other === undefined) return only ?? null;
-    throw refusedConfig(`target ${name} names none of the sources`, "name one of them with `source`");
+    const why = `target ${name} names none of the sources`;
+    throw refusedConfig(why, "name one of them with `source`", placeOf(name, "source"));
   }
   const found = sources.find((each) => each.name === source);
   if (found !== undefined) return found;
-  throw refusedConfig(
-    `target ${name} follows source ${source}, which does not exist`,
-    "correct it, or add that source",
-  );
+  const why = `target ${name} follows source ${source}, which does not exist`;
+  throw refusedConfig(why, "correct it, or add that source", placeOf(name, "source"));
 }
 
 /** Where the ref of the last applied commit is pushed. */
 export function publishOptions(
   { name, publishUrl, publishCredentials }: TargetEntry,
-  source: SourceChoice | null,
+  { source, at }: { readonly source: SourceChoice | null; readonly at: (key: keyof TargetEntry) => KeyPlace | null },
   { cwd, env }: Terminal,
 ): RemoteAccess {
   // The fetch credentials of the source are never used here, because they need no write access.
   const address = publishUrl ? parseRemoteAddress(publishUrl) : source?.address;
   if (address === undefined) {
-    throw refusedConfig(
-      `target ${name} follows the local folder, and has publishRef without publishUrl`,
-      "add publishUrl",
-    );
+    const why = `target ${name} follows the local folder, and has publishRef without publishUrl`;
+    throw refusedConfig(why, "add publishUrl", at("publishRef"));
   }
   if (publishUrl && source !== null) {
-    throw refusedConfig(`target ${name} follows source ${source.name}, and has publishUrl too`, "leave publishUrl out");
+    const why = `target ${name} follows source ${source.name}, and has publishUrl too`;
+    throw refusedConfig(why, "leave publishUrl out", at("publishUrl"));
   }
   if (address.protocol === "ssh" && source === null) {
-    throw refusedConfig(`the publishUrl of target ${name} uses ssh`, "use https, or let the target follow a source");
+    const why = `the publishUrl of target ${name} uses ssh`;
+    throw refusedConfig(why, "use https, or let the target follow a source", at("publishUrl"));
   }
   const { caFile = null, knownHosts = null } = source ?? {};
   const credentials = credentialsOf(publishCredentials, tokenIn(env, "PUBLISH", name), cwd);

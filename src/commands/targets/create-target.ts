@@ -155,6 +155,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
         heals: choice?.sync === "heal",
         rename: choice?.rename ?? null,
         patches: choice?.patches.own ?? null,
+        places: choice?.places ?? {},
       }),
       choice?.isRetired ? () => true : (newest?.isReleased ?? (() => false)),
     ),

@@ -2,6 +2,7 @@ import { canonical } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { EachOf, PatternItem, PatternRead } from "../../source/read-pattern.ts";
+import type { PlaceOf } from "./configured-places.ts";
 import {
   duplicateNames,
   type ExpandedEntry,
@@ -26,6 +27,7 @@ export type Expanded = {
 
 /** How patterns are expanded. */
 export type ExpandOptions = {
+  readonly placeOf: PlaceOf;
   /** Reads what a pattern stands for in its source. */
   readonly read: (entry: TargetEntry, each: EachOf) => Promise<PatternRead>;
   /** What the patterns stood for last. */
@@ -47,7 +49,7 @@ type Part = {
 
 /** Expands the patterns of a configuration. */
 export async function expandTargets(entries: readonly TargetEntry[], options: ExpandOptions): Promise<Expanded> {
-  for (const entry of entries) requireExpandable(entry);
+  for (const entry of entries) requireExpandable(entry, options);
   const parts: Part[] = [];
   for (const entry of entries) parts.push(await partOf(entry, options));
   const all = parts.flatMap(({ targets }) => targets);
@@ -58,10 +60,10 @@ export async function expandTargets(entries: readonly TargetEntry[], options: Ex
   return joined(used, options);
 }
 
-function requireExpandable(entry: TargetEntry): void {
+function requireExpandable(entry: TargetEntry, { placeOf }: ExpandOptions): void {
   const fault = patternFault(entry);
   if (fault === null) return;
-  throw refusedConfig(fault.why, fault.hint);
+  throw refusedConfig(fault.why, fault.hint, placeOf(entry.name, "each"));
 }
 
 async function partOf(entry: TargetEntry, options: ExpandOptions): Promise<Part> {

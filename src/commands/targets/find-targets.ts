@@ -23,6 +23,7 @@ import { type ChosenSources, chooseSources, chooseTarget, type TargetChoice } fr
 import { createClaims } from "./claims.ts";
 import { requireKnownOrigins } from "./configured-gates.ts";
 import { expandedOf, patternsOf, type TargetPatterns } from "./configured-patterns.ts";
+import { placesOfTargets } from "./configured-places.ts";
 import {
   type CommandTarget,
   createTarget,
@@ -125,7 +126,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const content = contentAround({ root, isFetched: config.files.some(hasSources) });
   const stateFolder = realPathOutside(content, state);
   keepTemporaryFilesIn(stateFolder);
-  const chosen = chooseSources(operator, terminal);
+  const chosen = chooseSources(operator, terminal, placesOfTargets(config.files));
   // Each pass checks only the state folder of its target; this checks the parent folder of them all.
   if (chosen.entries.length > 0) await requireStateFolder(stateFolder, { content, isTracked: isTrackedFolder, signal });
   const resources = new AsyncDisposableStack();
@@ -156,11 +157,11 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const expanded = await expandedOf(chosen, shared);
   const choices = choicesOf(expanded, chosen, shared);
   const selected = namedIn(choices, flags.target);
-  requireKnownOrigins(choices);
+  requireKnownOrigins(choices, chosen.placeOf);
   const reading = { ...shared, invocation: withoutSelection(invocation), use: readingUse(use) };
   const active = choices.filter(({ isRetired }) => !isRetired);
-  requireOrder(active, chosen, config.files);
-  requirePromotions(operator, choices, chosen);
+  requireOrder(active, chosen);
+  requirePromotions(operator, choices, chosen, config.files);
   const orders = stageOrders(choices, (choice) => createTarget(choice, { ...reading, choices }), terminal);
   const targets = createTargets(selected, { ...shared, orders, choices });
   const patterns = patternsOf(expanded, chosen, shared);

@@ -17,7 +17,7 @@ const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
 const DEFAULT_HISTORY = 1000;
 
-type RuleOptions = Pick<LoadRules, "rename" | "patches"> & {
+type RuleOptions = Pick<LoadRules, "rename" | "patches" | "places"> & {
   /** The folder of the source; null for a commit. */
   readonly root: string | null;
   readonly writers: readonly string[];
@@ -28,7 +28,7 @@ type RuleOptions = Pick<LoadRules, "rename" | "patches"> & {
 /** The rules of a command's passes, in the order flag > environment > configuration > default. */
 export function rulesOf(
   invocation: Invocation,
-  { root, writers, heals, rename, patches }: RuleOptions,
+  { root, writers, heals, rename, patches, places = {} }: RuleOptions,
 ): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
@@ -40,6 +40,7 @@ export function rulesOf(
       defaults: { workspace_fqn: flags.workspace ?? config.defaults?.workspace_fqn ?? null },
       ...(rename ? { rename } : {}),
       ...(patches ? { patches } : {}),
+      places,
     },
     strict: flags.strict ?? false,
     partial: flags.partial ?? false,

@@ -1,8 +1,9 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { type KeyPlace, placed } from "./configured-places.ts";
 
-/** The error for a configuration whose targets cannot be used. */
-export function refusedConfig(why: string, hint: string): HoldfastError {
-  return new HoldfastError("invalid", `the configuration is refused: ${why}`, { hint });
+/** The error for a configuration whose targets cannot be used, with the place of the key that is wrong. */
+export function refusedConfig(why: string, hint: string, place: KeyPlace | null = null): HoldfastError {
+  return new HoldfastError("invalid", `the configuration is refused: ${placed(why, place)}`, { hint });
 }
 
 /** Refuses two entries of one name. */

@@ -100,6 +100,7 @@ describe("patterns of a configuration", () => {
   const options = (items: readonly PatternItem[], more: Partial<ExpandOptions> = {}): ExpandOptions => ({
     read: async () => ({ items, diagnostics: [] }),
     recorded,
+    placeOf: () => null,
     keepsLast: true,
     allowShrink: false,
     hasState: async () => true,

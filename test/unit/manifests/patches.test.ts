@@ -89,8 +89,9 @@ describe("patches", () => {
   });
 
   test("that are missing, or do not say what they match, refuse every manifest", async () => {
-    const missing = await loadFiles(files, rules);
-    expect(missing.diagnostics.map(({ code }) => code)).toEqual(["no-patches"]);
+    const places = { patches: { file: "targets.yaml", line: 3, column: 5 } };
+    const missing = await loadFiles(files, { ...rules, places });
+    expect(brief(missing.diagnostics)).toEqual(["targets.yaml:3:5 error no-patches"]);
     expect(missing.manifests).toEqual([]);
     const broken = await loadFiles({ ...files, "patches/a.yaml": "patch: { replicas: 2 }\n" }, rules);
     expect(broken.manifests).toEqual([]);
