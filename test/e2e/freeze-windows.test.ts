@@ -1,14 +1,19 @@
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
+import { answer, faultProxy } from "../support/fault-proxy.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { reportOf } from "../support/json-output.ts";
-import { team } from "../support/manifests.ts";
+import { type Files, foundations, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);
 
 const FROZEN = { allow: "0 0 1 1 *", duration: "1s", timeZone: "UTC", reason: "release week" };
+
+const FORCED = expect.stringMatching(/written although the target was frozen until .*\(--allow-window\)$/);
 
 // A window that opened with the minute and is open for some seconds more, by the clock of this machine.
 function openFor(seconds: number) {
@@ -17,9 +22,11 @@ function openFor(seconds: number) {
   return { deny: cron, duration: `${now.getUTCSeconds() + seconds}s`, timeZone: "UTC", reason: "release" };
 }
 
-async function frozenBy(windows: readonly object[], interval?: number) {
+const TEAMS = { "ml.yaml": team("ml"), "web.yaml": team("web") };
+
+async function frozenBy(windows: readonly object[], interval?: number, files: Files = TEAMS) {
   const server = await serve();
-  const upstream = await upstreamOf({ "ml.yaml": team("ml"), "web.yaml": team("web") });
+  const upstream = await upstreamOf(files);
   const sources = [{ name: "platform", url: upstream.folder, ref: "main" }];
   const config = (given: readonly object[]) => ({
     sources,
@@ -28,11 +35,12 @@ async function frozenBy(windows: readonly object[], interval?: number) {
   const operator = await operatorOf(config(windows), server);
   const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout).targets[0];
   const setWindows = (given: readonly object[]) => writeFile(operator.config, stringify(config(given)));
-  return { ...operator, server, upstream, status, setWindows };
+  const passes = async () => JSON.parse((await operator.run(["history", "-o", "json"])).stdout).targets[0].passes;
+  return { ...operator, server, upstream, status, setWindows, passes };
 }
 
 test("a frozen target is planned, and applied only with --allow-window, which the history tells", async () => {
-  const { server, run, runHere, status } = await frozenBy([FROZEN]);
+  const { server, run, runHere, status, passes } = await frozenBy([FROZEN]);
   const frozen = /frozen until \d{4}-01-01T00:00:00Z: outside the allowed times \(release week\)/;
   const planned = await runHere(["plan", "--out", "plan.json"]);
   expect(planned).toMatchObject({ code: 0 });
@@ -55,14 +63,89 @@ test("a frozen target is planned, and applied only with --allow-window, which th
   expect((await run(["status"])).stdout).toMatch(/ {2}frozen {4}until .*\n {2}freeze {4}from .* until /);
   const applied = await runHere(["apply", "--plan", "plan.json", "--allow-window", "-o", "json"]);
   expect(reportOf(applied)).toMatchObject({ summary: { created: 2 } });
-  const { targets } = JSON.parse((await run(["history", "-o", "json"])).stdout);
-  expect(targets[0].passes).toEqual([
-    expect.objectContaining({
-      result: "applied",
-      reason: "Forced",
-      message: expect.stringMatching(/^written although the target was frozen until .*\(--allow-window\)$/),
-    }),
-  ]);
+  expect(await passes()).toEqual([expect.objectContaining({ result: "applied", reason: "Forced", message: FORCED })]);
+});
+
+test("a redeploy with --allow-window is in the history", async () => {
+  const files = { ...foundations, "api.yaml": service("api") };
+  const { server, runHere, setWindows, passes } = await frozenBy([], undefined, files);
+  expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+  await setWindows([FROZEN]);
+  const before = server.effects().length;
+  const redeploy = ["redeploy", "service/dev:web/api", "--force"];
+  expect(await runHere(redeploy)).toMatchObject({ code: 5, stdout: "" });
+  expect(server.effects()).toHaveLength(before);
+  expect(await runHere([...redeploy, "--allow-window"])).toMatchObject({ code: 0 });
+  expect(written(server).slice(before)).toEqual(["service/dev:web/api"]);
+  expect(await passes()).toContainEqual(
+    expect.objectContaining({ result: "applied", reason: "Forced", message: FORCED }),
+  );
+});
+
+test("an apply with --allow-window that fails is in the history too", async () => {
+  const { server, runHere, passes } = await frozenBy([FROZEN]);
+  const proxy = await faultProxy(server);
+  proxy.inject("putTeam", answer(422, { statusCode: 422, message: "no more teams", code: "invalid" }));
+  const forced = ["apply", "--yes", "--allow-window", "--server", proxy.url];
+  expect(await runHere(forced)).toMatchObject({ code: 1 });
+  expect(written(server)).toEqual([]);
+  expect(await passes()).toEqual([expect.objectContaining({ result: "incomplete", message: FORCED })]);
+});
+
+test("an apply in a freeze closes the open write of a killed one by reading it back, and sends nothing", async () => {
+  const { server, runHere, start, setWindows, status } = await frozenBy([]);
+  const proxy = await startHoldingProxy(server);
+  const apply = ["apply", "--yes", "--concurrency", "1", "--request-timeout", "1", "--server", proxy.url];
+  const held = proxy.hold("PUT", "/api/svc/v1/teams");
+  const killed = start(apply);
+  await held;
+  killed.kill("SIGKILL");
+  await killed.ended;
+  proxy.open();
+  const before = written(server);
+  expect(before).toHaveLength(1);
+  await setWindows([FROZEN]);
+  const refused = await runHere(apply);
+  expect(refused).toMatchObject({ code: 5, stdout: expect.stringContaining("not sent: the target is frozen until ") });
+  expect(written(server)).toEqual(before);
+  expect(await status()).toMatchObject({ unknown: [], condition: "Held", reason: "Frozen" });
+  // Nothing is open any more, so that it ends before it plans.
+  expect(await runHere(apply)).toMatchObject({ code: 5, stdout: "" });
+  await setWindows([]);
+  expect(await runHere(apply)).toMatchObject({ code: 0 });
+  expect(written(server).toSorted()).toEqual(["team/ml", "team/web"]);
+});
+
+/** Sets the clock of a process ahead by a quarter of an hour once a file is there. */
+function aheadOnce(file: string): { readonly NODE_OPTIONS: string } {
+  const script = `
+    import { existsSync } from "node:fs";
+    const now = Date.now;
+    Date.now = () => now() + (existsSync(${JSON.stringify(file)}) ? 900_000 : 0);`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
+test("a freeze that begins during an apply ends it after the request in flight, and the next apply goes on", async () => {
+  const { server, folder, runHere, start, setWindows } = await frozenBy([]);
+  const soon = new Date(Date.now() + 600_000);
+  const deny = `${soon.getUTCMinutes()} ${soon.getUTCHours()} * * *`;
+  await setWindows([{ deny, duration: "1h", timeZone: "UTC", reason: "release" }]);
+  const proxy = await startHoldingProxy(server);
+  const apply = ["apply", "--yes", "--concurrency", "1", "--server", proxy.url];
+  const held = proxy.hold("PUT", "/api/svc/v1/teams");
+  const ahead = join(folder, "ahead");
+  const running = start(apply, aheadOnce(ahead));
+  await held;
+  await writeFile(ahead, "");
+  await proxy.letGo();
+  const ended = await running.ended;
+  expect(ended).toMatchObject({
+    code: 7,
+    stdout: expect.stringMatching(/not sent: the target is frozen until .*: release/),
+  });
+  expect(written(server)).toHaveLength(1);
+  expect(await runHere(apply)).toMatchObject({ code: 0, stdout: expect.stringContaining("1 created, 1 unchanged") });
+  expect(written(server).toSorted()).toEqual(["team/ml", "team/web"]);
 });
 
 test("an invalid window is an error at its line", async () => {
