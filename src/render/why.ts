@@ -31,7 +31,7 @@ export function whyText(
         ? `  gate     not asked about this content: ${printable(name)}`
         : `  gate     ${verdictText[verdict]} at ${at}: ${printable(`${name}: ${summary}`)}`,
     ),
-    ...fieldLines("differs: live → wanted", changes, view),
+    ...fieldLines("differs: live → wanted", changes, { ...view, file: wanted.file }),
     ...fieldLines("written by somebody else since, and as wanted: written → live", changedSince, view),
     "",
   ].join("\n");
@@ -40,7 +40,7 @@ export function whyText(
 function fieldLines(
   title: string,
   changes: readonly Change[],
-  view: { readonly paint: Paint; readonly width: number },
+  view: { readonly paint: Paint; readonly width: number; readonly file?: string },
 ): readonly string[] {
   if (changes.length === 0) return [];
   const byWriter = Map.groupBy(changes, ({ changedBy }) => JSON.stringify(changedBy ?? null));

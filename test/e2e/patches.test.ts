@@ -22,8 +22,8 @@ patch:
 const WEB = "match: workspace/dev:web\n";
 const ADMIN = `${foundations["platform/workspace.yaml"]}collaborators: [{ subject: "team:everyone", role_id: workspace-admin }]\n`;
 
-async function environments(intervals = {}) {
-  const server = await serve();
+async function environments(intervals = {}, plane: Awaited<ReturnType<typeof serve>> | null = null) {
+  const server = plane ?? (await serve());
   const upstream = await upstreamOf({
     ...foundations,
     "api.yaml": service("api", "replicas: 1\nenv: { MODE: staging }\n"),
@@ -99,6 +99,50 @@ test("a plan names the place of each changed value: in the manifest, or in the p
   expect(text.stdout).toMatch(/replicas +3 → 4\n {15}patches\/prod\/api\.yaml:3\n/);
   expect(text.stdout).toMatch(/labels\.tier .*\n(?! *api\.yaml)/);
 });
+
+test.each([
+  ["full", []],
+  ["documented-only", ["--documented-only"]],
+] as const)(
+  "why names the line of the patch on a %s control plane, also for what a patch removes, and that of a renamed reference",
+  async (_, flags) => {
+    const seeds = Object.entries(foundations).map(([name, text]) => [name, text.replaceAll("dev", "prod")]);
+    const seed = await sourceOf(Object.fromEntries(seeds));
+    const { upstream, run } = await environments({}, await serve([...flags, "--seed", seed.folder]));
+    const why = async (field: string) => {
+      const answered = await run(["why", `service/prod:web/api${field}`, "--target", "prod", "-o", "json"]);
+      expect([answered.code, faultsOf("why", answered.stdout)]).toEqual([0, []]);
+      return JSON.parse(answered.stdout);
+    };
+    expect(await run(["apply", "--target", "prod", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    const removing = `${patch.replace("3", "4").replace("production", "null")}  ports: [{ port: 8080, $delete: true }]\n`;
+    await upstream.commit({ "patches/prod/api.yaml": removing });
+    const file = "patches/prod/api.yaml";
+    expect(await why("/workspace_fqn")).toMatchObject({ wanted: { value: "prod:web", file: "api.yaml", line: 3 } });
+    expect(await why("/ports/8080:TCP/port")).toMatchObject({
+      wanted: { value: null, file, line: 5 },
+      live: { value: 8080 },
+    });
+    expect((await why("")).changes).toMatchObject([
+      { label: "env.MODE", file, line: 4 },
+      { label: "ports[8080:TCP].port", file, line: 5 },
+      { label: "ports[8080:TCP].protocol", file, line: 5 },
+      { label: "replicas", before: 3, after: 4, file, line: 3 },
+    ]);
+    const text = await run(["why", "service/prod:web/api", "--target", "prod"]);
+    expect(text.stdout).toMatch(/replicas +3 → 4\n {15}patches\/prod\/api\.yaml:3\n/);
+
+    // Once it is gone everywhere, the patch still says why.
+    expect(await run(["apply", "--target", "prod", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    for (const [field, line] of [
+      ["/ports/8080:TCP", 5],
+      ["/env/MODE", 4],
+    ] as const)
+      expect(await why(field)).toMatchObject({ wanted: { value: null, file, line }, live: { value: null } });
+    const absent = await run(["why", "service/prod:web/api/env/MODES", "--target", "prod"]);
+    expect(absent).toMatchObject({ code: 3, stderr: expect.stringContaining("has no field /env/MODES") });
+  },
+);
 
 describe("render", () => {
   test("prints what apply makes of the target, and where each value stands", async () => {

@@ -343,7 +343,7 @@ readonly cause: Cause
  */
 readonly diff: (string | null)
 /**
- * Only in a plan: the file where the value stands, that of the manifest or of a patch; of what is removed, where that is said, or else the field that it would be in. Left out of a whole manifest, which stands where its step says
+ * Only in a plan and in why: the file where the value stands, that of the manifest or of a patch; of what is removed, where that is said, or else the field that it would be in. Left out of a whole manifest, which stands where its step says
  */
 readonly file?: string
 /**

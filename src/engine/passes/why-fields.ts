@@ -10,6 +10,7 @@ import type { WhyEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { versionsSince } from "../observe/versions-since.ts";
 import type { Pass } from "../pass.ts";
+import { locateChanges } from "../plan/locate-changes.ts";
 import type { LivePlan } from "../plan.ts";
 
 /** Versions that are read to find who wrote a field. */
@@ -24,11 +25,13 @@ type Asked = {
 
 /** The fields of a whole resource that differ, or that somebody else has written since, each with who wrote what is live. */
 export async function whyFields(
-  { plan, observation }: LivePlan,
+  livePlan: LivePlan,
   { manifest, value, receipt }: Asked,
   { connection, run }: Pass,
 ): Promise<Required<Pick<WhyEvent, "changes" | "changedSince">>> {
   const { identity, kind: type } = manifest;
+  const { observation } = livePlan;
+  const plan = await locateChanges(livePlan, { patchedOnly: false, signal: run.stopping });
   const step = plan.steps.find((one) => one.identity === identity);
   const changes = (step?.changes ?? []).filter(({ path }) => path !== "");
   const [live, kind] = [observation.live.get(identity), kindOf(type)];

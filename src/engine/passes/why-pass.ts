@@ -1,7 +1,8 @@
 import type { Json } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision } from "../../core/decide/decision.ts";
-import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
+import { pointerIn, pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { manifestToSend } from "../../core/ignore/keep-ignored.ts";
 import { parentOf, requireKind, writerIn } from "../../core/kind.ts";
@@ -16,12 +17,15 @@ import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { locateField } from "../../manifests/read-manifests.ts";
+import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { closestName } from "../../schema/closest-name.ts";
+import { ExactProcess } from "../../yaml/read-yaml.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { planAgainstLive } from "../plan.ts";
+import type { Stoppable } from "../run.ts";
 import { readAccessOf } from "../session.ts";
 import { whyFields } from "./why-fields.ts";
 
@@ -52,17 +56,15 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   const observed = await observe({ ...read.desired, manifests, isWhole: false }, { ...given, scope });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
+  const { shape } = requireKind(kindsByType, manifest.kind);
   const valueIn = (value: Json | null | undefined): Json =>
-    writtenValueAt(
-      redactManifest(requireKind(kindsByType, manifest.kind).shape, value ?? null),
-      pointerTokens(pointer),
-    ) ?? null;
+    writtenValueAt(redactManifest(shape, value ?? null), pathIn(shape, value ?? null, pointer)) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
   const opened = requireRead(livePlan.waved.find((one) => one.manifest.identity === identity)?.manifest ?? manifest);
   const { value } = opened;
   const ignored = livePlan.decisions.get(identity)?.ignored ?? [];
   const sent = manifestToSend(requireKind(kindsByType, manifest.kind), opened, found, { ignored });
-  const { file, line } = await locateField({ manifest, pointer }, run);
+  const { file, line } = await locateField({ manifest, pointer: pointerOf(pathIn(shape, value, pointer)) }, run);
   const answer = {
     identity,
     pointer,
@@ -74,9 +76,9 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     live: liveOf(found, valueIn, causeAt(livePlan.decisions.get(identity), pointer)),
   };
   const isNowhere = [answer.wanted, answer.written, answer.live].every((one) => one === null || one.value === null);
-  if (pointer !== "" && isNowhere)
+  if (pointer !== "" && isNowhere && !(await isRemovedByPatch({ manifest, pointer }, run)))
     throw new HoldfastError("invalid", `${identity} has no field ${pointer}`, {
-      hint: "a field is named by its JSON Pointer, such as /replicas or /ports/0/port",
+      hint: "a field is named by its JSON Pointer, such as /replicas, /ports/0/port or /ports/8080:TCP",
     });
   return {
     what: "explained",
@@ -88,6 +90,21 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     ...answer,
     ...(pointer === "" ? await whyFields(livePlan, { manifest, value, receipt }, pass) : {}),
   };
+}
+
+// An item of a list may be named by its key too: what a patch removes has no index that would be the same on all sides.
+function pathIn(shape: Shape, value: Json, pointer: string): readonly string[] {
+  return pointerTokens(pointerIn(shape, [value], pointerTokens(pointer)));
+}
+
+async function isRemovedByPatch(
+  { manifest: { kind, patched }, pointer }: { readonly manifest: SourceHead; readonly pointer: string },
+  { stopping: signal }: Stoppable,
+): Promise<boolean> {
+  if (patched === undefined) return false;
+  await using exact = new ExactProcess();
+  const unpatched = await patched.unpatched({ exact, signal });
+  return writtenValueAt(unpatched, pathIn(requireKind(kindsByType, kind).shape, unpatched, pointer)) !== undefined;
 }
 
 // A file that is the same in the commit has its lines there, whatever else in the folder differs.
