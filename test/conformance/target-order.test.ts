@@ -6,10 +6,12 @@ import type { OutcomeResult } from "../../src/core/report/report.ts";
 import { stagesOf } from "../../src/core/stages/stages.ts";
 import { type ExaminedCommit, NO_PROGRESS, unseen } from "../../src/core/stages/target-progress.ts";
 import { endHold } from "../../src/daemon/carry-out.ts";
+import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { createOrder } from "../../src/engine/order/target-order.ts";
 import type { Target } from "../../src/engine/target.ts";
 import { databaseStateAt } from "../../src/state/open-state.ts";
 import type { StateAccess, TargetState } from "../../src/state/state.ts";
+import { NO_MEMORY } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
@@ -21,13 +23,18 @@ const HEALTHY: ExaminedCommit = { isApplied: true, health: "healthy", why: null,
 const follows = "main of https://git.example.com/platform";
 const MEMBERS = ["a", "b"].map((name) => ({ name, after: [], stage: null, follows }));
 
-type Use = { readonly isWatched?: boolean; readonly isAllowed?: boolean; readonly after?: string };
+type Use = {
+  readonly configuration?: string;
+  readonly isWatched?: boolean;
+  readonly isAllowed?: boolean;
+  readonly after?: string;
+};
 
 /** Two targets of which one may change at once; each order that is made is as one of another process. */
 function targets(stateOf: (name: string) => StateAccess) {
   const live = new Map<string, ExaminedCommit>();
   const stateAs = (name: string) => stateOf(name) as TargetState;
-  const order = (name: string, { isWatched = true, isAllowed = false, after }: Use = {}) => {
+  const order = (name: string, { configuration = "one", isWatched = true, isAllowed = false, after }: Use = {}) => {
     const members =
       after === undefined
         ? MEMBERS
@@ -45,7 +52,7 @@ function targets(stateOf: (name: string) => StateAccess) {
       }) as unknown as Target;
     const examine = async (one: string) => live.get(one) ?? unseen("nothing there");
     return createOrder(
-      { name, state, rule: { when: "healthy", soakMs: 0 }, isWatched, isAllowed, maxGapMs: 1000 },
+      { name, state, rule: { when: "healthy", soakMs: 0 }, isWatched, isAllowed, maxGapMs: 1000, configuration },
       {
         ...{
           stage,
@@ -134,7 +141,34 @@ test("what a person has allowed goes on though its apply has failed, and a newer
   await order("prod", use).require("c2", run);
   expect(await order("prod", { after: "staging" }).choose(["c3", "c2", "c1"], run)).toBe("c2");
   await expect(order("prod", use).require("c3", run)).rejects.toThrow(/staging: has not applied commit c3/);
-  expect(await (await state("prod").target()).progress()).toEqual({ ...NO_PROGRESS, allowed: "c2" });
+  expect(await (await state("prod").target()).progress()).toEqual({
+    ...NO_PROGRESS,
+    allowed: "c2",
+    configuration: "one",
+  });
+});
+
+test("a commit that was applied or allowed must pass again with another configuration", async () => {
+  const { order, state } = inMemory();
+  const use = { after: "staging", isWatched: false };
+  const prod = (configuration: string, isAllowed = false) => order("prod", { ...use, configuration, isAllowed });
+  const allowed = prod("one", true);
+  await allowed.require("c1", run);
+  await allowed.observe(passOf("c1", "updated"), run);
+  await (await state("prod").target()).keep({
+    ...{ status: { ...newStatus("prod", null), appliedRevision: "c1" } },
+    ...{ records: [], memory: { ...NO_MEMORY, appliedCommit: "c1" } },
+  });
+  await prod("one").require("c1", run);
+  expect(await prod("one").isReconfigured()).toBe(false);
+  expect(await prod("two").isReconfigured()).toBe(true);
+  await expect(prod("two").require("c1", run)).rejects.toThrow(/staging: has not applied commit c1/);
+  expect(await prod("two").warnings("c1", run)).toMatchObject([{ code: "order-not-met" }]);
+  // A freeze that leaves out all of it does not count as applied.
+  await prod("two", true).observe(passOf("c1", "skipped"), run);
+  await expect(prod("two").require("c1", run)).rejects.toThrow(/target prod waits/);
+  await prod("two", true).observe(passOf("c1", "unchanged"), run);
+  await prod("two").require("c1", run);
 });
 
 test("what several ask for at once is read once, and read again for who asks later", async () => {

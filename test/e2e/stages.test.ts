@@ -1,3 +1,4 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -96,7 +97,7 @@ test("after kill -9 of the daemon, a commit soaks on in staging before it reache
 }, 180_000);
 
 test("apply and plan say what is missing before the order is met, and a person may override it", async () => {
-  const { production, run } = await twoStages({ soak: "1h" });
+  const { production, config, run, start, stage } = await twoStages({ soak: "1h" });
   const apply = (...more: readonly string[]) => run(["apply", "--yes", "--target", "production", ...more]);
   const refused = await apply();
   expect(refused).toMatchObject({ code: 5, stdout: "" });
@@ -115,8 +116,20 @@ test("apply and plan say what is missing before the order is met, and a person m
   expect(applied(production)).toBe(1);
   const history = JSON.parse((await run(["history", "--target", "production", "-o", "json"])).stdout);
   expect(JSON.stringify(history)).toMatch(/"reason":"OrderAllowed","message":"--allow-order: staging: commit/);
-  // What is applied may be applied again.
+  // What is applied may be applied again, unless the configuration makes something else of it.
   expect(await apply()).toMatchObject({ code: 0 });
+  const configured = await readFile(config, "utf8");
+  await writeFile(
+    config,
+    configured.replace("stage: production", "stage: production\n    rename: { clusters: { dev: prod } }"),
+  );
+  expect((await apply()).stderr).toMatch(
+    /target production waits: staging: commit [0-9a-f]{12} has been healthy there/,
+  );
+  const daemon = start(["watch"]);
+  await daemon.shows("stderr", /target production waits: staging: commit [0-9a-f]{12} has been healthy there/);
+  expect((await stage("production")).state).toBe("Waiting");
+  expect(applied(production)).toBe(1);
 }, 180_000);
 
 test("an order between two branches is refused where the configuration has it", async () => {

@@ -47,8 +47,11 @@ export async function chooseCommit(
   { store, newest, terminal, signal }: Choosing,
 ): Promise<string> {
   const { appliedCommit } = await store.memory();
-  if (newest === appliedCommit) return newest;
-  const older = chooser.isOrdered ? await remote.between(appliedCommit, newest, { signal }) : [];
+  const isReconfigured = await chooser.isReconfigured();
+  if (newest === appliedCommit && !isReconfigured) return newest;
+  const between = chooser.isOrdered ? await remote.between(appliedCommit, newest, { signal }) : [];
+  // What is applied has become other content, which may be the newest that has passed.
+  const older = isReconfigured && appliedCommit !== null ? [appliedCommit, ...between] : between;
   const candidates = [newest, ...older.toReversed().filter((commit) => commit !== newest)];
   const chosen = await chooser.choose(candidates, { clock: terminal.clock, stopping: signal });
   if (chosen === newest || (await remote.has(chosen, { signal }))) return chosen;

@@ -240,6 +240,8 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal, chooser,
     newest: () => newest,
     keep: (commit) => remote.keep(target, commit, { signal }),
     kept: async (stored) => {
+      // It would be other content, which nothing has let through.
+      if (chooser !== null && (await chooser.isReconfigured())) return null;
       // An earlier release kept it only as a ref of the repository.
       const commit = stored ?? (await remote.kept(target, { signal }));
       return commit !== null && (await remote.has(commit, { signal })) ? commit : null;

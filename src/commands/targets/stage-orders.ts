@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { canonical } from "../../contract/json.ts";
 import { type Stage, stagesOf } from "../../core/stages/stages.ts";
 import type { TargetProgress } from "../../core/stages/target-progress.ts";
 import { examineCommit } from "../../engine/order/commit-health.ts";
@@ -82,13 +84,19 @@ export function stageOrders(
       const stage = stages.find(({ targets }) => targets.includes(choice.name));
       if (stage === undefined) return null;
       const { name, order: rule } = choice;
+      const configuration = configurationOf(choice);
       const maxGapMs = Math.max(2 * intervalMs, MIN_GAP_MS);
-      return createOrder({ ...own, name, rule, maxGapMs }, placesOf(choice, stage), clock);
+      return createOrder({ ...own, name, rule, configuration, maxGapMs }, placesOf(choice, stage), clock);
     },
     follow: (listener) => {
       onAdvanced = listener;
     },
   };
+}
+
+function configurationOf({ paths, rename, patches }: TargetChoice): string {
+  const { clusters = {}, workspaces = {} } = rename ?? {};
+  return hash("sha256", canonical({ paths, clusters, workspaces, patches: patches.own }));
 }
 
 /** Joins those who ask for the same while it is read; what has been read is never given out again. */

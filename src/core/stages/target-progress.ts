@@ -24,6 +24,8 @@ export type TargetProgress = {
   readonly begun: string | null;
   /** The commit that a person has let through last before its order was met; absent if there was none. */
   readonly allowed?: string;
+  /** The configuration with which a commit was applied last, as a digest; absent where none was recorded. */
+  readonly configuration?: string;
 };
 
 /** The progress of a target that has recorded none. */

@@ -25,6 +25,8 @@ import { decideWithLive, type Examination, progressOf } from "./earlier-targets.
 export type OrderOwner = {
   readonly name: string;
   readonly rule: OrderRule;
+  /** A digest of what the operator's configuration makes of a commit here: with another one, it is other content. */
+  readonly configuration: string;
   readonly state: TargetState;
   /** Whether a daemon applies its commits. */
   readonly isWatched: boolean;
@@ -56,6 +58,8 @@ export type OrderPlaces = {
 export type CommitOrder = TargetOrder & {
   /** Whether the target follows others, so that it may apply an older commit than the newest. */
   readonly isOrdered: boolean;
+  /** Whether the configuration has changed since a commit was applied, so that this commit too must be chosen again. */
+  readonly isReconfigured: () => Promise<boolean>;
   /** The newest of some commits, newest first, that may be applied now; fails if there is none. */
   readonly choose: (candidates: readonly string[], run: Stoppable) => Promise<string>;
 };
@@ -64,7 +68,7 @@ type Unmet = Exclude<OrderDecision, { readonly is: "met" }>;
 
 /** Creates the order of a target. */
 export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock): CommitOrder {
-  const { name, rule, state } = owner;
+  const { name, rule, configuration, state } = owner;
   const { stage, other } = places;
   const isOrdered = stage.after.length > 0;
   const { earlier: names, retired, unmatched } = stage;
@@ -78,7 +82,8 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     const [newest] = candidates;
     if (newest === undefined) return UNCOMMITTED;
     if (!isOrdered) return { is: "met", commit: newest };
-    const { allowed } = await (await state.target()).progress();
+    const progress = await (await state.target()).progress();
+    const allowed = isReconfigured(progress, owner) ? undefined : progress.allowed;
     if (allowed === undefined || !candidates.includes(allowed)) return decideWithLive(earlier, candidates, run);
     // What a person has let through goes on, also if its apply has not ended whole.
     const newer = candidates.slice(0, candidates.indexOf(allowed));
@@ -109,16 +114,17 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
   };
   return {
     isOrdered,
+    isReconfigured: async () => isReconfigured(await (await state.target()).progress(), owner),
     choose,
     overridden: () => overridden,
     release,
     require: async (revision, run) => {
-      if (revision !== null && (revision === chosen || (await isAppliedIn(state, revision)))) return;
+      if (revision !== null && (revision === chosen || (await isAppliedIn(owner, revision)))) return;
       if (owner.isAllowed) return override(revision, run);
       if (revision !== null || isOrdered) await choose(revision === null ? [] : [revision], run);
     },
     warnings: async (revision, run) => {
-      if (!isOrdered || (revision !== null && (await isAppliedIn(state, revision)))) return [];
+      if (!isOrdered || (revision !== null && (await isAppliedIn(owner, revision)))) return [];
       const decision = await decide(revision === null ? [] : [revision], run);
       if (decision.is === "met") return [];
       const { message, hint } = notMet(name, decision);
@@ -131,6 +137,8 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
       const { commit } = pass;
       if (isSent && overridden !== null && commit !== null)
         await store.advance((stored) => ({ ...stored, allowed: commit }));
+      const isChosen = isOrdered || places.maxUpdate !== null;
+      if (isChosen && hasConfigured(pass)) await store.advance((stored) => ({ ...stored, configuration }));
       if (!isSent) await release();
       taken = null;
       const observation = isObserved ? await health.observe(other(name), pass, run) : null;
@@ -166,10 +174,22 @@ async function requireUnheld({ state }: OrderOwner, { name }: Stage, { now }: Cl
 }
 
 // What is applied already stays: its order was met, or a person allowed it.
-async function isAppliedIn({ target }: TargetState, revision: string): Promise<boolean> {
-  const store = await target();
+async function isAppliedIn(owner: OrderOwner, revision: string): Promise<boolean> {
+  const store = await owner.state.target();
+  if (isReconfigured(await store.progress(), owner)) return false;
   if ((await store.memory()).appliedCommit === revision) return true;
   return (await store.status())?.appliedRevision === revision;
+}
+
+// A state of an earlier release does not know its configuration.
+function isReconfigured({ configuration }: TargetProgress, owner: OrderOwner): boolean {
+  return configuration !== undefined && configuration !== owner.configuration;
+}
+
+// A freeze that leaves out everything brings nothing of the configuration to the target.
+function hasConfigured(pass: PassOfOrder): boolean {
+  const results = pass.applied?.report.outcomes.map(({ result }) => result);
+  return results !== undefined && (hasSent(pass) || !results.some((one) => one === "skipped" || one === "blocked"));
 }
 
 // What a hold, a freeze or a gate leaves changes nothing.
