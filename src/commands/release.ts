@@ -26,11 +26,18 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
 async function releaseStage(what: string, invocation: InvocationOf<typeof release>): Promise<number> {
   const { terminal } = invocation;
   const found: boolean[] = [];
+  const keeping: string[] = [];
   await onStage(what, invocation, async (target, { isRetired }) => {
     found.push(isRetired ? await endFailureOf(target) : await endHoldOf(target, what, terminal));
+    if (!isRetired && (await keepsPlace(target))) keeping.push(target.name);
   });
-  if (!found.includes(true)) throw notHeld(what);
-  return sayReleased(what, terminal);
+  const kept = keeping.map((name) => `${name} keeps its place of maxUpdate, since a process writes it\n`).join("");
+  if (!found.includes(true)) throw notHeld(what, kept.trimEnd().replaceAll("\n", "; "));
+  return sayReleased(what, terminal, kept);
+}
+
+async function keepsPlace({ state }: StageTarget): Promise<boolean> {
+  return (await (await state.target()).progress()).begun !== null && (await state.isLocked());
 }
 
 // A retired target that had failed halts the stages after it, until a person has looked at it.
@@ -49,11 +56,12 @@ async function endHoldOf(target: StageTarget, what: string, terminal: Terminal):
   return byDaemon ?? endHold(what, target.state, terminal.clock.now());
 }
 
-function notHeld(what: string): HoldfastError {
-  return new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
+function notHeld(what: string, kept = ""): HoldfastError {
+  const message = kept === "" ? `${what} is not held` : `${what} is not held: ${kept}`;
+  return new HoldfastError("invalid", message, { hint: "holdfast status lists the holds" });
 }
 
-async function sayReleased(what: string, terminal: Terminal): Promise<number> {
-  await writeResult(terminal, wrappedLines(`released: ${what}\n`, columnsOn(terminal.stdout)));
+async function sayReleased(what: string, terminal: Terminal, kept = ""): Promise<number> {
+  await writeResult(terminal, wrappedLines(`released: ${what}\n${kept}`, columnsOn(terminal.stdout)));
   return 0;
 }

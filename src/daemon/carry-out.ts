@@ -66,16 +66,16 @@ export async function addHold(hold: Hold, { target }: TargetState, now: number):
 }
 
 /** Ends a hold, or releases a commit; returns whether there was a hold. */
-export async function endHold(what: string, { target }: TargetState, now: number): Promise<boolean> {
-  const store = await target();
+export async function endHold(what: string, state: TargetState, now: number): Promise<boolean> {
+  const store = await state.target();
   const { before, after } = await store.decide((decisions) => withoutHold(decisionsAt(decisions, now), what));
   const wasHeld = after.holds.length < decisionsAt(before, now).holds.length;
-  return wasHeld || (isStage(what) && (await giveBackPlace(store)));
+  return wasHeld || (isStage(what) && (await giveBackPlace(store, state)));
 }
 
-// A command that was killed keeps its place of `maxUpdate`; a daemon takes a place again before it writes.
-async function giveBackPlace(store: TargetStore): Promise<boolean> {
-  if ((await store.progress()).begun === null) return false;
+// A command that was killed keeps its place of `maxUpdate`. A process that may be rolling out gives its place back itself.
+async function giveBackPlace(store: TargetStore, { isLocked }: TargetState): Promise<boolean> {
+  if ((await store.progress()).begun === null || (await isLocked())) return false;
   await store.advance((progress) => withBegun(progress, null));
   return true;
 }

@@ -120,9 +120,11 @@ test("a place is given back once the target is whole and healthy, also with anot
   expect(await order("b").choose(["c1"], run)).toBe("c1");
 });
 
-test("the place of a command that was killed is given back by a release of its stage", async () => {
+test("the place of a command that was killed is given back by a release of its stage, but for one that a process writes", async () => {
   const { order, begun, state } = inMemory();
   await order("a", { isWatched: false }).require("c2", run);
+  expect(await begun("a")).toBe("c2");
+  expect(await endHold("stage/first", { ...state("a"), isLocked: async () => true }, 0)).toBe(false);
   expect(await begun("a")).toBe("c2");
   expect(await endHold("stage/first", state("a"), 0)).toBe(true);
   expect(await endHold("stage/first", state("a"), 0)).toBe(false);

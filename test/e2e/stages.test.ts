@@ -211,13 +211,16 @@ async function threeTargets() {
 }
 
 test("a bad commit spreads to no more targets than maxUpdate", async () => {
-  const { proxy, upstream, filesOf, written, start } = await threeTargets();
+  const { proxy, upstream, filesOf, written, run, start } = await threeTargets();
   const daemon = start(["watch", "--wait-timeout", "1"]);
   await eventually("all have the first commit", () => written().length === 3);
   proxy.set("failed");
   await upstream.commit(filesOf(2));
   await daemon.shows("stderr", /only 1 of the stage may change at once/);
   await eventually("one has failed", () => written().filter((count) => count === 2).length === 1);
+  const released = await run(["release", "stage/first"]);
+  expect(released).toMatchObject({ code: 3, stdout: "" });
+  expect(released.stderr).toMatch(/is not held: (aaa|bbb|ccc) keeps its place of maxUpdate, since a process writes it/);
   proxy.set("healthy");
   await eventually("all have the second commit", () => written().filter((count) => count === 2).length === 3);
 }, 240_000);
