@@ -449,6 +449,15 @@ describe("targets from a pattern", () => {
   });
 });
 
+test("a placeholder without a pattern is refused at its place, also where no other target has a pattern", async () => {
+  const { runHere } = await operatorOf({ targets: [{ name: "dev" }, { name: "{one}" }] });
+  for (const command of [["validate"], ["plan", "--target", "dev"], ["status"]]) {
+    const refused = await runHere(command);
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toContain("/operator.yaml:3:5: target {one} has the placeholder {one} without `each`\n");
+  }
+});
+
 test("a fault of a target is named by the line of its key in the operator's configuration", async () => {
   const key = (keys: string) => `targets:\n  - name: one\n    paths: [one]\n    ${keys}\n`;
   const { config, runHere: run, write } = await operatorOf({});

@@ -11,7 +11,7 @@ import type { ChosenSources } from "./choose-targets.ts";
 import { sourceOf } from "./configured-sources.ts";
 import type { SharedByTargets } from "./create-target.ts";
 import { isPattern, type TargetEntry } from "./expand-pattern.ts";
-import { type Expanded, expandTargets } from "./expand-targets.ts";
+import { type Expanded, expandTargets, requireExpandable } from "./expand-targets.ts";
 import { patternKey, type RecordedPattern, readExpansion, writeExpansion } from "./expansion-record.ts";
 import { remoteOf, type TargetsFollowing } from "./target-remote.ts";
 import { targetState } from "./target-state.ts";
@@ -50,7 +50,10 @@ type ListRead = { readonly stamp: string; readonly read: Promise<PatternRead> };
 /** The targets of a configuration, with those that its patterns stand for. */
 export async function expandedOf(chosen: ChosenSources, shared: SharedByTargets): Promise<Expanded> {
   const { entries } = chosen;
-  if (!entries.some(isPattern)) return { entries, retired: [], kept: null, record: [] };
+  if (!entries.some(isPattern)) {
+    for (const entry of entries) requireExpandable(entry, chosen);
+    return { entries, retired: [], kept: null, record: [] };
+  }
   const { use, invocation, stateFolder, database } = shared;
   // The record is of the configuration, and in the state that belongs to none of its targets.
   await using state = targetState({ folder: stateFolder, target: null, database }, invocation);

@@ -60,7 +60,8 @@ export async function expandTargets(entries: readonly TargetEntry[], options: Ex
   return joined(used, options);
 }
 
-function requireExpandable(entry: TargetEntry, { placeOf }: ExpandOptions): void {
+/** Refuses an entry that cannot be expanded, at the place of the key that is wrong. */
+export function requireExpandable(entry: TargetEntry, { placeOf }: Pick<ExpandOptions, "placeOf">): void {
   const fault = patternFault(entry);
   if (fault === null) return;
   throw refusedConfig(fault.why, fault.hint, placeOf(entry.name, "each"));
