@@ -6,15 +6,29 @@ import type { CommandTarget } from "../../src/commands/targets/create-target.ts"
 import { type FoundTargets, findTargets } from "../../src/commands/targets/find-targets.ts";
 import type { Terminal } from "../../src/commands/terminal.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
+import { HoldfastError } from "../../src/core/errors.ts";
 import { jsonDigest } from "../../src/core/plan/sign-plan.ts";
 import type { ApplyMode } from "../../src/engine/passes/apply-pass.ts";
 import { reconcile } from "../../src/engine/reconcile.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { type Received, startReceiver } from "../support/http-receiver.ts";
 import type { Files } from "../support/manifests.ts";
-import { type Server, serve } from "../support/server.ts";
+import type { Server } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { terminalOf } from "../unit/commands/terminal.ts";
+import {
+  contentField,
+  type Evidence,
+  type Fault,
+  FIRST,
+  faults,
+  flavours,
+  identityOf,
+  manifest,
+  nameOf,
+  type Place,
+  startEvidence,
+  textOf,
+} from "./gate-evidence.ts";
 import { randomFrom } from "./sweep.ts";
 
 /** How large a sweep of promotions is. */
@@ -36,47 +50,17 @@ export type SweptPromotions = {
   readonly wrong: readonly string[];
 };
 
-const faults = [
-  "none",
-  "red",
-  "timeout",
-  "error",
-  "reset",
-  "nonsense",
-  "early crash",
-  "crash",
-  "unsent",
-  "unrecorded",
-] as const;
+const patchFile = ({ stage, column }: Place): string => `patches/${stage}/${column}/tried.yaml`;
 
-/**
- * What happens while a gate is asked. The process ends before or after the receipt is stored (`early crash`, `crash`), when the
- * intent of a write is in the journal (`unsent`), or when the write was made and is not recorded (`unrecorded`).
- */
-type Fault = (typeof faults)[number];
-
-/** A target by its stage and its place in the stage. */
-type Place = { readonly stage: number; readonly column: number };
-
-const nameOf = ({ stage, column }: Place): string => `s${stage}-t${column}`;
-const promptOf = ({ column }: Place): string => `chat_prompt/registry-${column}/assistant`;
-const patchFile = ({ stage, column }: Place): string => `patches/${stage}/${column}/prompt.yaml`;
-
-const manifest = ({ column }: Place, text: string): JsonObject => ({
-  type: "chat_prompt",
-  name: "assistant",
-  ml_repo: `registry-${column}`,
-  messages: [{ role: "system", content: text }],
-});
-
-const patch = (place: Place, text: string): string => `match: ${promptOf(place)}
-patch:
-  messages: # what was tried out
-    - role: system
-      content: ${text}
+const patch = (place: Place, text: string): string => `# what was tried out
+match: ${identityOf(place)}
+patch: ${JSON.stringify(contentField(place, text))}
 `;
 
-/** Promotes prompts through stages of targets whose gates answer at random, with faults, and looks at every content that begins to run. */
+/**
+ * Promotes prompts and models through stages of targets whose gates answer at random, with faults, and looks at every content
+ * that begins to run. The seed decides which column has which gates.
+ */
 export async function sweepPromotions({ stages, columns, promotions, seed }: PromotionSweep): Promise<SweptPromotions> {
   const random = randomFrom(seed);
   const one = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
@@ -93,22 +77,24 @@ export async function sweepPromotions({ stages, columns, promotions, seed }: Pro
     wrong.push(...found.wrong);
   };
   const anyFault = (): Fault => (random() < 0.5 ? "none" : one(faults));
+  for (let column = 0; column < columns; column += 1) await apply(world.place(0, column), "none");
   for (let nth = 0; nth < promotions; nth += 1) {
     const column = Math.floor(random() * columns);
-    const stage = Math.floor(random() * (stages - 1));
-    const [from, to] = [
-      { stage, column },
-      { stage: stage + 1, column },
-    ];
+    // Mostly from one of the stages that a content has reached.
+    const reached = Array.from({ length: stages - 1 }, (_, stage) => stage).filter((stage) =>
+      world.isLive(stage, column),
+    );
+    const stage = random() < 0.8 && reached.length > 0 ? one(reached) : Math.floor(random() * (stages - 1));
+    const [from, to] = [world.place(stage, column), world.place(stage + 1, column)];
     if (random() < 0.5) {
       contents += 1;
-      await world.write(from, `content ${contents}`);
+      await world.write(from, `content-${contents}`);
       await apply(from, anyFault());
     }
     // Somebody may also write into the patches of a target without a promotion.
     if (random() < 0.1) {
       contents += 1;
-      await world.write(to, `content ${contents}`);
+      await world.write(to, `content-${contents}`);
     }
     const fault = anyFault();
     counted[fault] += 1;
@@ -123,6 +109,8 @@ export async function sweepPromotions({ stages, columns, promotions, seed }: Pro
 }
 
 type World = {
+  readonly place: (stage: number, column: number) => Place;
+  readonly isLive: (stage: number, column: number) => boolean;
   readonly write: (place: Place, text: string) => Promise<void>;
   readonly turn: (place: Place) => void;
   /** What a promotion changes; null if it changes nothing. */
@@ -139,37 +127,42 @@ type World = {
 };
 
 async function createWorld({ stages, columns }: Pick<PromotionSweep, "stages" | "columns">, random: () => number) {
+  const first = Math.floor(random() * flavours.length);
   const places = Array.from({ length: stages }, (_, stage) =>
-    Array.from({ length: columns }, (__, column): Place => ({ stage, column })),
-  ).flat();
-  const planes: Server[] = [];
-  for (let stage = 0; stage < stages; stage += 1) planes.push(await serve());
-  const judge = await startJudge(random);
+    Array.from({ length: columns }, (__, column): Place => {
+      const flavour = flavours[(first + column) % flavours.length] as (typeof flavours)[number];
+      return { ...flavour, ...(stage === 0 && { gates: ["url"] }), stage, column };
+    }),
+  );
+  const evidence = await startEvidence(places.flat(), random);
   const files: Files = Object.fromEntries(
-    places.flatMap((place) => [
+    places.flat().flatMap((place) => [
       [`base/${place.column}/repo.yaml`, `type: ml-repo\nname: registry-${place.column}\n`],
-      [`base/${place.column}/prompt.yaml`, JSON.stringify(manifest(place, "to be patched"))],
-      [patchFile(place), patch(place, "content 0")],
+      [`base/${place.column}/tried.yaml`, JSON.stringify(manifest(place, "to-be-patched"))],
+      [patchFile(place), patch(place, FIRST)],
     ]),
   );
   const source = await sourceOf(files);
-  const opened = await openTargets(source.folder, places, { planes, judge });
+  const opened = await openTargets(source.folder, places.flat(), evidence);
   const shown = new Map<string, string | null>();
-  return { write, turn: judge.turn, promote, apply } satisfies World;
+  const place = (stage: number, column: number) => places[stage]?.[column] as Place;
+  const isLive = (stage: number, column: number) => typeof shown.get(nameOf({ stage, column })) === "string";
+  return { place, isLive, write, turn: evidence.turn, promote, apply } satisfies World;
 
   async function write(place: Place, text: string): Promise<void> {
     await source.write(patchFile(place), patch(place, text));
   }
 
   async function promote(from: Place, to: Place, fault: Fault, wrong: string[]) {
-    judge.next(fault, to);
+    evidence.next(fault, to);
     const targets = promotionTargets(opened, [nameOf(from), nameOf(to)]);
     const terminal = { ...opened.terminal, emit: () => {}, isProposed: true };
-    const found = await findPromotion({ ...targets, to: crashing(targets.to, fault) }, [], terminal).catch(crashed);
+    const found = await findPromotion({ ...targets, to: failing(targets.to, fault, evidence) }, [], terminal).catch(
+      crashed,
+    );
     if (found === null || !("promotion" in found)) return null;
     for (const { identity, after } of found.promotion.promoted) {
-      if (judge.last(to, jsonDigest(after)) !== true)
-        wrong.push(`${nameOf(to)}: ${identity} is proposed, and not green`);
+      if (!evidence.isGreen(to, jsonDigest(after))) wrong.push(`${nameOf(to)}: ${identity} is proposed, and not green`);
     }
     const changed = found.promotion.files;
     if (changed.length === 0) return null;
@@ -185,37 +178,56 @@ async function createWorld({ stages, columns }: Pick<PromotionSweep, "stages" | 
     const target = opened.target(name);
     const wrong: string[] = [];
     const before = shown.get(name) ?? null;
-    judge.next(fault, place);
+    const process = evidence.next(fault, place);
+    const began = opened.clock.now();
     const mode: ApplyMode = { is: "apply", approve: async () => ({ is: "confirmed" }), signed: null };
-    const run = { ...opened.terminal, clock: opened.clock, emit: () => {} };
-    const result = await reconcile(crashing(target, fault), mode, run).catch(crashed);
-    const live = await liveContent(planes[place.stage] as Server, place);
+    const run = { ...opened.terminal, clock: opened.clock, emit: () => {}, signal: process };
+    const result = await reconcile(failing(target, fault, evidence, process), mode, run).catch((error: unknown) =>
+      process.aborted ? null : crashed(error),
+    );
+    const live = await liveContent(evidence.planes[place.stage] as Server, place);
     shown.set(name, live);
     if (live !== null && live !== before) {
       const digest = jsonDigest(manifest(place, live));
-      const receipts = await (await target.state.target()).gateReceipts(promptOf(place));
-      const current = receipts.findLast(({ content }) => content === digest);
-      if (current?.verdict !== "pass") wrong.push(`${name} runs ${live}, and its receipt is ${current?.verdict}`);
-      if (judge.last(place, digest) !== true) wrong.push(`${name} runs ${live}, and its gate said no`);
+      const receipts = await (await target.state.target()).gateReceipts(identityOf(place));
+      const current = receipts.filter(({ content, at }) => content === digest && Date.parse(at) >= began);
+      const last = new Map(current.map(({ gate, verdict }) => [gate, verdict]));
+      const isCovered = last.size === place.gates.length && [...last.values()].every((verdict) => verdict === "pass");
+      if (!isCovered) wrong.push(`${name} runs ${live}, and its receipts are: ${[...last.values()]}`);
+      if (!evidence.isGreen(place, digest)) wrong.push(`${name} runs ${live}, and a gate said no`);
     }
     const isStopped = result?.what === "applied" && result.report.summary.blocked > 0;
     return { hasChanged: live !== before, isStopped, wrong };
   }
 }
 
-function crashing<Target extends Pick<CommandTarget, "gates" | "server">>(target: Target, fault: Fault): Target {
-  const { gates } = target;
-  if (fault === "unsent" || fault === "unrecorded") return { ...target, server: crashingServer(target.server, fault) };
-  if ((fault !== "crash" && fault !== "early crash") || gates === undefined) return target;
-  const keep: typeof gates.keep = async (receipts) => {
-    if (fault === "crash") await gates.keep(receipts);
-    throw new Crash();
+type Failing = Pick<CommandTarget, "gates" | "server">;
+
+/** A target whose process ends where the fault says, and whose questions the evidence knows of. */
+function failing<Target extends Failing>(target: Target, fault: Fault, evidence: Evidence, process?: AbortSignal) {
+  const { gates, server } = target;
+  if (gates === undefined) return target;
+  const registryOf: typeof gates.registryOf = (name) => {
+    evidence.beginQuestion();
+    return gates.registryOf(name);
   };
-  return { ...target, gates: { ...gates, keep } };
+  const keep: typeof gates.keep = async (receipts) => {
+    if (fault === "early crash") throw new Crash();
+    await gates.keep(receipts);
+    evidence.endQuestion();
+    if (fault === "crash") throw new Crash();
+  };
+  const ending = { ...target, gates: { ...gates, registryOf, keep } };
+  const hasEnded = (name: string): boolean => process?.aborted === true || (fault === "unrecorded" && name === "close");
+  return { ...ending, server: recording(server, hasEnded, (name) => fault === "unsent" && name === "begin") };
 }
 
-function crashingServer(server: CommandTarget["server"], fault: "unsent" | "unrecorded"): CommandTarget["server"] {
-  const at = fault === "unsent" ? "begin" : "close";
+/** A server whose ledger a process that has ended does not reach, or that ends right after a call. */
+function recording(
+  server: CommandTarget["server"],
+  hasEnded: (name: string) => boolean,
+  endsAfter: (name: string) => boolean,
+): CommandTarget["server"] {
   return {
     ...server,
     connect: async (rules) => {
@@ -224,10 +236,10 @@ function crashingServer(server: CommandTarget["server"], fault: "unsent" | "unre
         get: (known, name) => {
           const value: unknown = Reflect.get(known, name, known);
           if (typeof value !== "function") return value;
-          if (name !== at) return value.bind(known);
-          return async (...given: readonly unknown[]) => {
-            if (fault === "unsent") await value.apply(known, given);
-            throw new Crash();
+          return (...given: readonly unknown[]) => {
+            if (hasEnded(String(name))) throw new Crash();
+            const result: unknown = value.apply(known, given);
+            return endsAfter(String(name)) ? Promise.resolve(result).then(end) : result;
           };
         },
       });
@@ -236,80 +248,24 @@ function crashingServer(server: CommandTarget["server"], fault: "unsent" | "unre
   };
 }
 
-function isCrash(fault: Fault): boolean {
-  return ["early crash", "crash", "unsent", "unrecorded"].includes(fault);
+function end(): never {
+  throw new Crash();
 }
 
 class Crash extends Error {}
 
 function crashed(error: unknown): null {
-  if (error instanceof Crash) return null;
+  // The lease of a process that has ended lasts for a while.
+  if (error instanceof Crash || (error instanceof HoldfastError && error.code === "locked")) return null;
   throw error;
 }
 
-async function liveContent({ call }: Server, { column }: Place): Promise<string | null> {
-  const { data } = await call("GET", `/api/ml/v1/prompt-versions?name=assistant`);
-  const rows: readonly {
-    readonly manifest: JsonObject & { readonly messages: readonly { content: string }[] };
-    readonly version: number;
-  }[] = data;
-  const own = rows.filter((row) => row.manifest.ml_repo === `registry-${column}`);
-  const newest = own.toSorted((a, b) => b.version - a.version)[0];
-  return newest?.manifest.messages[0]?.content ?? null;
-}
-
-type Judge = {
-  readonly url: string;
-  readonly keyFile: string;
-  /** What happens to the next question of a target, and whether an answer that it has given turns. */
-  readonly next: (fault: Fault, place: Place) => void;
-  readonly turn: (place: Place) => void;
-  /** What it has said last of a content: true for green; undefined if it was not asked. */
-  readonly last: (place: Place, digest: string) => boolean | undefined;
-};
-
-async function startJudge(random: () => number): Promise<Judge> {
-  const verdicts = new Map<string, boolean>();
-  const said = new Map<string, boolean>();
-  const asked = new Map<string, string>();
-  let fault: Fault = "none";
-  const keyFile = join(await temporaryFolder(), "key");
-  await writeFile(keyFile, "a key");
-  const keyOf = (place: string, digest: string): string => `${place} ${digest}`;
-  const { url, received } = await startReceiver((response, nth) => {
-    const { path, body } = received[nth - 1] as Received;
-    const place = path.slice(1);
-    const { digest } = JSON.parse(body);
-    const key = keyOf(place, digest);
-    asked.set(place, key);
-    const isGreen = verdicts.get(key) ?? (digest === start(place) || random() < 0.7);
-    const passes = isGreen && fault !== "red";
-    verdicts.set(key, passes);
-    const isAnswered = fault === "none" || fault === "red" || isCrash(fault);
-    said.set(key, isAnswered && passes);
-    if (fault === "timeout") return;
-    if (fault === "reset") return void response.destroy();
-    if (fault === "error") return void response.writeHead(500).end();
-    const answer = fault === "nonsense" ? { pass: "yes" } : { pass: passes, summary: "judged" };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
-  });
-  return {
-    url,
-    keyFile,
-    next: (one) => {
-      fault = one;
-    },
-    turn: (place) => {
-      const key = asked.get(nameOf(place));
-      if (key !== undefined) verdicts.set(key, !verdicts.get(key));
-    },
-    last: (place, digest) => said.get(keyOf(nameOf(place), digest)),
-  };
-}
-
-// Every target may begin.
-function start(name: string): string {
-  return jsonDigest(manifest({ stage: 0, column: Number(name.slice(name.indexOf("t") + 1)) }, "content 0"));
+async function liveContent({ call }: Server, { type, column }: Place): Promise<string | null> {
+  const list = type === "chat_prompt" ? "prompt-versions" : "model-versions";
+  const { data } = await call("GET", `/api/ml/v1/${list}?name=assistant-${column}`);
+  const rows: readonly { readonly manifest: JsonObject; readonly version: number }[] = data;
+  const newest = rows.toSorted((a, b) => b.version - a.version)[0];
+  return newest === undefined ? null : textOf(newest.manifest);
 }
 
 type Opened = FoundTargets & {
@@ -321,26 +277,31 @@ type Opened = FoundTargets & {
 async function openTargets(
   folder: string,
   places: readonly Place[],
-  { planes, judge }: { readonly planes: readonly Server[]; readonly judge: Judge },
+  { planes, urls, gatesOf }: Evidence,
 ): Promise<Opened> {
   const config = join(await temporaryFolder(), "operator.yaml");
   const targets = places.map((place) => {
-    const { url, data } = planes[place.stage] as Server;
     return {
       name: nameOf(place),
-      server: url,
-      tokenFile: join(data, "admin-token"),
+      server: urls[place.stage],
+      tokenFile: join((planes[place.stage] as Server).data, "admin-token"),
       paths: [`base/${place.column}`],
       patches: dirname(patchFile(place)),
-      gate: { match: "chat_prompt/**", url: `${judge.url}/${nameOf(place)}`, secretFile: judge.keyFile },
+      gate: gatesOf(place),
     };
   });
   await writeFile(config, JSON.stringify({ targets }));
   const { terminal } = terminalOf({ cwd: folder });
+  let skipped = 0;
   const clock: Terminal["clock"] = {
     ...systemClock,
-    // A gate is waited for: ten seconds are too many here.
+    monotonic: () => systemClock.monotonic() + skipped,
+    // A gate is waited for, and a list that fails is asked for again: seconds are too long here.
     timeout: (ms) => systemClock.timeout(ms === 10_000 ? 100 : ms),
+    sleep: (ms, options) => {
+      skipped += ms;
+      return systemClock.sleep(0, options);
+    },
   };
   const flags = { config, source: folder, state: join(await temporaryFolder(), "state") };
   const found = await findTargets(
