@@ -5,6 +5,7 @@ import { type SourceDiagnostic, summariseOtherDocuments } from "../core/other-do
 import type { ReadEvent } from "../core/report/events.ts";
 import { isSourceRefused } from "../core/report/source-refusal.ts";
 import { isEverything, type Selection, unmatched } from "../core/selection/select.ts";
+import { filesByUse } from "../manifests/check-patches.ts";
 import type { Loaded, LoadOptions } from "../manifests/load-manifests.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import { closestName } from "../schema/closest-name.ts";
@@ -209,7 +210,8 @@ function historyOf(
   const { paths } = revision.config.repository;
   const applied = base === null ? (source.applied ?? null) : null;
   const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
-  return ownHistory(place, loading, load, pace);
+  const { patchFiles } = filesByUse(revision.files, loading.rules);
+  return ownHistory(place, { ...loading, patchFiles }, load, pace);
 }
 
 // Usually the last applied commit is the base, which is loaded already.

@@ -10,6 +10,8 @@ import type { SourceFile } from "../source/revision.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { Declaration } from "./declaration.ts";
 import { type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
+import { type PatchSet, readPatches } from "./read-patches.ts";
+import type { TransformRules } from "./transform.ts";
 
 /** What earlier commits declared and the source no longer does, and how far back that was read. */
 export type RemovedManifests = {
@@ -17,15 +19,23 @@ export type RemovedManifests = {
   readonly reach: HistoryReach;
 };
 
+/** How a history is read. */
+type HistoryLoading = LoadOptions & {
+  readonly clock: Clock;
+  /** The patch files of today: what an earlier manifest was on the target is told with them. */
+  readonly patchFiles: readonly SourceFile[];
+};
+
 /** What a repository declared in its history. Only files that a question needs are parsed, and each of them once. */
 export class DeclaredHistory {
   readonly #history: HistoryFiles;
-  readonly #options: LoadOptions & { readonly clock: Clock };
+  readonly #options: HistoryLoading;
   readonly #pathOf: ReadonlyMap<string, string>;
   readonly #declarations = new Map<string, readonly Declaration[]>();
+  #patches: PatchSet | null = null;
   #leftMs: number;
 
-  constructor(history: HistoryFiles, options: LoadOptions & { readonly clock: Clock }) {
+  constructor(history: HistoryFiles, options: HistoryLoading) {
     this.#history = history;
     this.#options = options;
     this.#leftMs = history.leftMs;
@@ -55,7 +65,7 @@ export class DeclaredHistory {
     stop: Stop,
   ): Promise<ReadonlyMap<Identity, readonly JsonObject[]>> {
     using time = this.#time();
-    const names = new Set([...identities].map(nameIn));
+    const names = namesInDocuments(identities, this.#options.rules.rename);
     const found = new Map<Identity, JsonObject[]>([...identities].map((identity) => [identity, []]));
     for (const blob of this.#pathOf.keys()) {
       if (time.isUp()) break;
@@ -89,9 +99,11 @@ export class DeclaredHistory {
     const files = unread.flatMap((blob) => this.#fileOf(blob) ?? []);
     if (files.length > 0) {
       await using exact = new ExactProcess();
+      const { clock, patchFiles, limits } = this.#options;
+      this.#patches ??= await readPatches(patchFiles, { limits, exact, signal });
       for (const { file, content } of await readAll(
         files,
-        readingOf(this.#options, { exact, clock: this.#options.clock, signal }),
+        readingOf(this.#options, { exact, clock, signal }, this.#patches),
       ))
         this.#declarations.set(file.blob ?? "", content.declarations);
     }
@@ -129,8 +141,14 @@ function namingLines(text: string): string {
   return (text.match(NAMING) ?? []).join("\n");
 }
 
-// The last part of a key is the manifest's own name.
-function nameIn(identity: Identity): string {
-  const { name } = splitVersion(splitIdentity(identity).key);
-  return name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf(":")) + 1);
+// What the documents of these resources call them: a renamed cluster or workspace has its own name there.
+function namesInDocuments(identities: ReadonlySet<Identity>, rename: TransformRules["rename"]): ReadonlySet<string> {
+  const names = new Set([...identities].map((identity) => lastPart(splitVersion(splitIdentity(identity).key).name)));
+  const renamed = Object.entries({ ...rename?.clusters, ...rename?.workspaces });
+  for (const [from, to] of renamed) if (names.has(lastPart(to))) names.add(lastPart(from));
+  return names;
+}
+
+function lastPart(key: string): string {
+  return key.slice(Math.max(key.lastIndexOf("/"), key.lastIndexOf(":")) + 1);
 }

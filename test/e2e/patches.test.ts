@@ -268,6 +268,24 @@ test.each(controlPlaneVariants)(
   },
 );
 
+test("without a record, the history knows own content through rename and patches, and a removed manifest by its live name", async () => {
+  const patches = { "patches/a.yaml": "match: service/prod:site/api\npatch: { replicas: 2 }\n" };
+  const rename = "{ clusters: { dev: prod }, workspaces: { 'dev:web': 'prod:site' } }";
+  const files = { ...patches, "old.yaml": service("old") };
+  const { source, run } = await checkoutWith(files, `[{ name: prod, patches: patches, rename: ${rename} }]`);
+  await source.write("api.yaml", service("api", "replicas: 1\nlabels: { tier: web }\n"));
+  const workspace = `${foundations["platform/workspace.yaml"]}labels: { tier: web }\n`;
+  await source.write("platform/workspace.yaml", workspace);
+  await git(source.folder, "rm", "-q", "old.yaml");
+  await commitAll(source.folder, "Change");
+  const planned = planOf(await run("plan", "--state", "elsewhere", "-o", "json"));
+  expect(planned.steps).toMatchObject([
+    { identity: "workspace/prod:site", changes: [{ label: "labels.tier", cause: "manifest" }] },
+    { identity: "service/prod:site/api", changes: [{ label: "labels.tier", cause: "manifest" }] },
+    { identity: "service/prod:site/old", action: "orphan" },
+  ]);
+});
+
 test("a daemon applies a commit that changes a patch file alone, to what the patch matches", async () => {
   const { server, upstream, operator, run } = await environments({ interval: 0.3, driftInterval: 3600 });
   const daemon = operator.start(["watch", "--target", "prod", "--sink", "file", "--no-wait"]);

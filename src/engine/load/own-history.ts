@@ -8,7 +8,7 @@ import { once } from "../../model/once.ts";
 import type { AppliedRef } from "../../source/git/applied-commit.ts";
 import type { Pace } from "../../source/pacer.ts";
 import { type HistoryOptions, readApplied, readCommitHistory } from "../../source/read-commit-history.ts";
-import type { RevisionFiles } from "../../source/revision.ts";
+import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
 import { appliedWarnings } from "./check-merged-base.ts";
 
 /** What the repository of a source tells of resources that the ledger does not know. Nothing is read before it is asked. */
@@ -30,7 +30,7 @@ export type AppliedManifests = {
 /** The history of a source at a commit; each part of it is read once. */
 export function ownHistory(
   options: HistoryOptions & { readonly applied: AppliedRef | null },
-  loading: LoadOptions,
+  loading: LoadOptions & { readonly patchFiles: readonly SourceFile[] },
   load: (files: RevisionFiles) => Promise<Loaded>,
   pace: Pace,
 ): OwnHistory {

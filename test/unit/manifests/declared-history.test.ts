@@ -22,7 +22,7 @@ async function historyOf(folder: string, { most = 1000 } = {}): Promise<Declared
     { clock: systemClock, signal },
   );
   if (history === null) throw new Error("no history");
-  return new DeclaredHistory(history, { ...loading, clock: systemClock });
+  return new DeclaredHistory(history, { ...loading, clock: systemClock, patchFiles: [] });
 }
 
 /** A repository with one commit for each of these steps; a null removes the file. */
