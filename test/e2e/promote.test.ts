@@ -270,9 +270,12 @@ patch:
     expect(fake.requests.filter((one) => !one.startsWith("GET") && !one.endsWith("/graphql"))).toHaveLength(written);
 
     await it.source.write("patches/staging/api.yaml", pinned(API, "api:1.5.0"));
-    await commitAll(it.source.folder, "Release 1.5.0");
+    const release = await commitAll(it.source.folder, "Release 1.5.0");
     expect(await it.run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
-    expect((await promote()).pullRequest).toMatchObject({ result: "updated", number: 21 });
+    const next = await promote();
+    expect(next.pullRequest).toMatchObject({ result: "updated", number: 21 });
+    // The patch says the version, so its line is the one that somebody wrote.
+    expect(next.promoted[0]?.authors).toMatchObject([{ commit: release }]);
     for (const [file, text] of Object.entries(fake.branches.get(branch)?.files ?? {}))
       await it.source.write(file, text);
     await commitAll(it.source.folder, "Merge the promotion");

@@ -4,7 +4,7 @@ import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PromotedFile, PromotedManifest } from "../../core/report/events.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import { type AuthoredPlace, lineAuthor } from "../targets/line-author.ts";
+import { lineAuthor } from "../targets/line-author.ts";
 import type { Terminal } from "../terminal.ts";
 import type { FoundPromotion, PromotionTargets } from "./find-promotion.ts";
 
@@ -45,14 +45,17 @@ function stepsOf({ complete, steps }: Plan): NonNullable<PromotionReport["plan"]
 }
 
 async function promotedResource(
-  { as: identity, kind, file, changes, from: { identity: source, file: declaredIn, fields, since } }: PromotedManifest,
+  { as: identity, kind, file, changes, from: { identity: source, fields, since } }: PromotedManifest,
   revision: string | null,
   from: CommandTarget,
   terminal: Terminal,
 ): Promise<PromotionReport["promoted"][number]> {
-  const lines = [...new Set(fields.flatMap(({ line }) => line ?? []))];
-  const places: readonly AuthoredPlace[] = lines.map((line) => ({ file: declaredIn, line, upTo: "line" }));
-  const found = await Promise.all(places.map((place) => lineAuthor(place, revision, from, terminal)));
+  const places = new Map(
+    fields.flatMap(({ place }) => (place === null ? [] : [[`${place.line} ${place.file}`, place] as const])),
+  );
+  const found = await Promise.all(
+    [...places.values()].map(({ file, line }) => lineAuthor({ file, line, upTo: "line" }, revision, from, terminal)),
+  );
   const authors = new Map(
     found.flatMap((one) =>
       one === null ? [] : [[one.commit, { commit: one.commit, author: one.author, at: one.at }]],

@@ -6,7 +6,7 @@ import type { Terminal } from "../terminal.ts";
 import type { CommandTarget } from "./create-target.ts";
 
 /** A line of a file of a target, as reports name it, or all lines from there to the end of its document. */
-export type AuthoredPlace = { readonly file: string; readonly line: number; readonly upTo: "line" | "document" };
+type AuthoredPlace = { readonly file: string; readonly line: number; readonly upTo: "line" | "document" };
 
 /** Who wrote a line of a target's source, as seen from a commit; null if git cannot tell. */
 export async function lineAuthor(

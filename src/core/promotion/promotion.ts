@@ -11,8 +11,14 @@ export type PromotionCandidate = {
   readonly file: string;
   readonly line: number;
   readonly live: JsonObject;
-  /** The fields that are copied, as paths in normal form, with the line that says what is live; null where none does. */
-  readonly fields: readonly { readonly path: readonly string[]; readonly line: number | null }[];
+  /**
+   * The fields that are copied, as paths in normal form, with the line that says what is live, in the manifest or in a patch of
+   * it; null where none does.
+   */
+  readonly fields: readonly {
+    readonly path: readonly string[];
+    readonly place: { readonly file: string; readonly line: number } | null;
+  }[];
   /** Since when it has been healthy; null where the control plane does not say so. */
   readonly since: string | null;
 };

@@ -13,7 +13,7 @@ import type { PromotableEvent } from "../../core/report/events.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { locateFields } from "../../manifests/read-manifests.ts";
-import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import type { FieldPlace, SourceManifest } from "../../manifests/source-manifest.ts";
 import { valueAt } from "../../model/normal-form.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
@@ -55,14 +55,14 @@ export async function promotablePass(
     );
   });
   const good = found.filter((one) => "healthy" in one);
-  const lines = await linesOf(good, run.stopping);
+  const places = await placesOf(good, run.stopping);
   return {
     what: "promotable",
     server: session.server,
     revision: desired.revision,
     candidates: good.map(({ manifest: { identity, kind, file, line }, healthy, paths }) => ({
       ...{ identity, as: identity, kind, file, line, ...healthy },
-      fields: paths.map((path) => ({ path, line: lines.get(manifestField(identity, path)) ?? null })),
+      fields: paths.map((path) => ({ path, place: places.get(manifestField(identity, path)) ?? null })),
     })),
     refused: [...invalidOnes(desired), ...found.filter((one): one is NotPromoted => "why" in one)],
   };
@@ -120,8 +120,8 @@ function isTime(text: string | null): boolean {
   return text !== null && /^\d{4}-\d\d-\d\dT/.test(text);
 }
 
-// A line is that of the value only where the manifest says what is live.
-async function linesOf(found: readonly Healthy[], signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+// A place is that of the value only where the manifest says what is live.
+async function placesOf(found: readonly Healthy[], signal: AbortSignal): Promise<ReadonlyMap<string, FieldPlace>> {
   const wanted = found.flatMap(({ manifest, paths, healthy: { live } }) => {
     const { shape, ...kind } = requireKind(kindsByType, manifest.kind);
     const { value } = requireRead(manifest);
@@ -132,7 +132,7 @@ async function linesOf(found: readonly Healthy[], signal: AbortSignal): Promise<
   });
   const located = await locateFields(wanted, { signal });
   return new Map(
-    located.map(({ manifest, path, position }) => [manifestField(manifest.identity, path), position.line] as const),
+    located.map(({ manifest, path, position }) => [manifestField(manifest.identity, path), position] as const),
   );
 }
 
