@@ -21,8 +21,8 @@ export type Invocation<Names extends FlagName = FlagName> = {
 export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly name: string;
   readonly arguments: string;
-  /** Describes the arguments. Without it they are paths that select within the source. */
-  readonly argumentsAre?: string;
+  /** Describes the argument, or each of several. Without it they are paths that select within the source. */
+  readonly argumentsAre?: string | readonly string[];
   /** Whether the command itself reports a missing argument, together with the flags that are missing. @default false */
   readonly reportsMissing?: boolean;
   readonly summary: string;

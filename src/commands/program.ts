@@ -193,7 +193,8 @@ const SELECTING = "files and folders of the source to read (default: all)";
 
 function createCommand(entry: CommandEntry, process: ProcessTerminal, { begun, done }: RunEvents): Command {
   const command = new ReportingCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
-  if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
+  const words = entry.arguments.split(" ").filter((word) => word !== "");
+  for (const [at, word] of words.entries()) command.argument(word, [entry.argumentsAre ?? SELECTING].flat()[at]);
   for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());
   command
     .showHelpAfterError(`(holdfast ${entry.name} --help shows its flags)`)

@@ -118,6 +118,15 @@ describe("help and version", () => {
       expect(ended.stdout).toContain("Usage: holdfast");
     }
   });
+
+  test("name each argument of a command by itself", async () => {
+    const source = await sourceOf({});
+    const { stdout } = await source.runHere(["promote", "--help"]);
+    expect(stdout).toContain("Usage: holdfast promote [options] <from> <to> [id...]\n");
+    expect(stdout).toMatch(/\n {2}from {2,}the target .*\n {2}to {2,}the target .*\n {2}id {2,}identities/);
+    const { stderr } = await source.runHere(["promote", "staging"]);
+    expect(stderr).toContain("missing required argument 'to'");
+  });
 });
 
 test("errors and diagnostics are as wide as COLUMNS says, else 80 columns, and in JSON whole", async () => {
