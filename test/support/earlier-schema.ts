@@ -1,7 +1,7 @@
 import { statement } from "./test-database.ts";
 
 /** The tables that the migrations from 0060 on have made. */
-const newestTables = ["ended_tokens", "servers", "disabled_subjects"];
+const newestTables = ["ended_tokens", "servers", "disabled_subjects", "digests"];
 
 // What the migrations from 0040 on have made.
 const undo = [
