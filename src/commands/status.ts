@@ -1,4 +1,3 @@
-import { gateStatus } from "../core/gates/gate-status.ts";
 import { decisionsAt, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
@@ -12,6 +11,7 @@ import { type CommandTarget, RECORDED_TARGETS } from "./targets/create-target.ts
 import { findTargets } from "./targets/find-targets.ts";
 import { retiredTargetStatus } from "./targets/retired-target.ts";
 import { stagesIn } from "./targets/stage-targets.ts";
+import { storedGates } from "./targets/stored-gates.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
@@ -25,7 +25,7 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const targets = await Promise.all(
     opened.targets.map(async (target) => ({
       ...(await statusOf(target, known, terminal.clock.now())),
-      ...(await gatesOfTarget(target)),
+      ...(await storedGates(target)),
     })),
   );
   const stages = await stagesIn(opened, targets, terminal.clock.now());
@@ -66,12 +66,6 @@ function whyNotSynced(reply: DaemonReply | null, name: string): readonly string[
   if (found.sync === "Synced") return [];
   const why = found.message ?? found.reason;
   return [`${name} is ${found.sync}${why === null ? "" : `: ${why}`}`];
-}
-
-// A daemon stores receipts where this command reads them.
-async function gatesOfTarget({ state, choice }: CommandTarget): Promise<Pick<TargetStatus, "gates">> {
-  if (choice === null || choice.gates.length === 0) return {};
-  return { gates: gateStatus(choice.gates, await (await state.target()).gateReceipts(null)) };
 }
 
 async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {

@@ -78,7 +78,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   if (output === "gitlab") return gitlabReport(plan);
   if (output === "markdown") {
     return planMarkdown(
-      { ...plan, ignored, ...notesOf(event) },
+      { ...plan, ignored, ...notesOf(event), ...registryOnlyIn(event) },
       { ...reviewed(view), groupOf: resourceGroup, detailOf, showPreflight },
     );
   }
@@ -116,7 +116,8 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
   const { report, notUsed, access, unrecorded, selected } = event;
   if (view.output === "json")
     return jsonText({ ...report, ...registryOnlyIn(event), ...accessIn(access), ...notUsedIn(notUsed) });
-  if (view.output === "markdown") return driftMarkdown(report, { ...reviewed(view), groupOf: resourceGroup });
+  if (view.output === "markdown")
+    return driftMarkdown({ ...report, ...registryOnlyIn(event) }, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state folder: compared with ${what} instead`;
   const shown = { ...view, access, ...registryOnlyIn(event) };

@@ -7,11 +7,11 @@ import { wrapWords } from "./wrap.ts";
 /** The number of identities that a text names of each kind. */
 const MAX_NAMED = 3;
 
-/** What the registry alone holds, one text for each kind. */
-export function registryOnlyTexts(kinds: readonly RegistryOnly[]): readonly string[] {
+/** What the registry alone holds, one text for each kind, which names at most so many. */
+export function registryOnlyTexts(kinds: readonly RegistryOnly[], most = MAX_NAMED): readonly string[] {
   return kinds.map(({ kind, count, identities }) => {
     if (count === null) return `${kind}: not known, since they could not be listed`;
-    const names = identities.slice(0, MAX_NAMED).map((identity) => printable(splitIdentity(identity).key));
+    const names = identities.slice(0, most).map((identity) => printable(splitIdentity(identity).key));
     return `${count} ${kind}: ${names.join(", ")}${count > names.length ? ", …" : ""}`;
   });
 }

@@ -5,7 +5,7 @@ import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../c
 import type { StageStatus, StageTargetStatus } from "../core/stages/stage-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
-import { verdictText } from "./gate-verdict.ts";
+import { closedGateTexts, gateCountsText } from "./gate-verdict.ts";
 import { MANY_TARGETS } from "./many-targets.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { registryOnlyTexts } from "./registry-only.ts";
@@ -104,17 +104,9 @@ function targetText(status: TargetStatus): string {
 
 function gateLines(gates: TargetStatus["gates"]): readonly string[] {
   if (gates === undefined) return [];
-  const { passed, failed, unanswered, closed } = gates;
-  const counts = joinCounts([
-    [passed, verdictText.pass],
-    [failed, verdictText.fail],
-    [unanswered, verdictText.unanswered],
-  ]);
   return [
-    `  gates     ${counts === "" ? "none was asked" : counts}`,
-    ...closed.map(({ identity, name, verdict, summary, at }) => {
-      return `  gate      ${printable(`${identity}: ${verdictText[verdict]} at ${at}: ${name}: ${summary}`)}`;
-    }),
+    `  gates     ${gateCountsText(gates)}`,
+    ...closedGateTexts(gates).map((text) => `  gate      ${printable(text)}`),
   ];
 }
 

@@ -6,6 +6,7 @@ import { type Change, glyphs, notCheckedText, type Plan, reasonText, type Step }
 import { changeLines, patchPlace, withoutSharedStart } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
+import { closedFirst } from "./gate-verdict.ts";
 import { writerText } from "./last-write.ts";
 import { actionStyles, type Paint } from "./paint.ts";
 import { columnsOf, cutEnd, cutStart, padColumns } from "./text-width.ts";
@@ -85,7 +86,7 @@ function notCheckedLines({ notChecked }: Step, { paint, width, showPreflight = f
 
 /** What each gate says of the content of a step. */
 function gateLines({ gates = [] }: Step, { paint, width }: StepView): readonly string[] {
-  return gates.flatMap((gate) => {
+  return closedFirst(gates).flatMap((gate) => {
     const text = printable(`gate ${gateAnswerText(gate)}`);
     return wrapWords(text, { indent: "    ", nextIndent: "      ", width }).map((line) =>
       paint(gate.verdict === "pass" ? "dim" : "red", line),

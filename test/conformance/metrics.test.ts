@@ -51,6 +51,7 @@ async function watching() {
     token: () => new Secret("page-token"),
     build,
     targets: async () => [],
+    gates: async () => ({}),
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
   server.observe("prod");

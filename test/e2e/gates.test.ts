@@ -155,8 +155,12 @@ test("a daemon asks again in each pass, and writes once the gate opens", async (
   const target = { name: "prod", server: server.url, sync: "heal", interval: 0.2, gate: judge.gate };
   const { start } = await operatorOf({ sources: [{ name: "ml", url: upstream.folder }], targets: [target] }, server);
   judge.says(false, "not yet");
-  const watch = start(["watch", "--sink", "file"]);
+  const watch = start(["watch", "--sink", "file", "--listen", "127.0.0.1:0"]);
+  const [, url = ""] = await watch.shows("stderr", /^health and metrics on (\S+)$/m);
   await eventually("two questions", () => judge.received.length >= 2);
+  const { targets } = (await (await fetch(`${url}/status`)).json()) as { targets: object[] };
+  const closed = [{ identity: "chat_prompt/registry/greeting", verdict: "fail", summary: "not yet" }];
+  expect(targets).toMatchObject([{ target: "prod", gates: { passed: 0, failed: 1, closed } }]);
   expect(writesOf(server, "chat_prompt/")).toBe(0);
   judge.says(true, "now");
   await eventually("the write", () => writesOf(server, "chat_prompt/") === 1);

@@ -13,6 +13,7 @@ import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { retiredTargetStatus } from "../targets/retired-target.ts";
+import { storedGates } from "../targets/stored-gates.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The HTTP server of `watch`. */
@@ -41,6 +42,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   const { clock, random, stopping } = terminal;
   let shown: readonly DaemonView[] = [];
   let retired: readonly CommandTarget[] = [];
+  let followed: readonly CommandTarget[] = [];
   let hooks: ReadonlyMap<string, Webhook> = new Map();
   const server = await startDaemonServer({
     host,
@@ -65,6 +67,10 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
           hasLease: false,
         })),
       ]),
+    gates: async (target) => {
+      const found = [...followed, ...retired].find(({ name }) => name === target);
+      return found === undefined ? {} : storedGates(found);
+    },
   });
   let isAnnounced = false;
   return {
@@ -74,6 +80,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
       isAnnounced = true;
       shown = views;
       retired = others.retired;
+      followed = watching;
       hooks = webhooksOf(views, watching);
       server.watch({
         targets: views.map(({ name }) => name),

@@ -53,7 +53,7 @@ function readDocument(document: Json): PlanDocument | null {
 // All fields that are shown are checked, because the file may come from an untrusted job.
 function isPlan(plan: JsonObject): boolean {
   const { revision, server, complete, summary, ignored, steps, diagnostics, history } = plan;
-  const { notWritable = [], interrupted = [] } = plan;
+  const { notWritable = [], interrupted = [], registryOnly = [] } = plan;
   return (
     isTextOrNull(revision) &&
     typeof server === "string" &&
@@ -64,11 +64,12 @@ function isPlan(plan: JsonObject): boolean {
     isReach(history) &&
     isListOf(notWritable, isNotWritable) &&
     isListOf(interrupted, isInterrupted) &&
+    isListOf(registryOnly, isRegistryOnly) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
 
-function isDrift({ server, complete, summary, drift, diagnostics, history }: JsonObject): boolean {
+function isDrift({ server, complete, summary, drift, diagnostics, history, registryOnly = [] }: JsonObject): boolean {
   const isEntry = ({ identity, kind, file, line, state, changes, changedBy, orphan }: JsonObject): boolean =>
     typeof identity === "string" &&
     typeof kind === "string" &&
@@ -84,6 +85,7 @@ function isDrift({ server, complete, summary, drift, diagnostics, history }: Jso
     hasCounts(summary, driftStates) &&
     isListOf(drift, isEntry) &&
     isReach(history) &&
+    isListOf(registryOnly, isRegistryOnly) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
@@ -221,6 +223,10 @@ function isGuard(value: Json): boolean {
 
 function isNotWritable({ role, identities }: JsonObject): boolean {
   return typeof role === "string" && isTexts(identities);
+}
+
+function isRegistryOnly({ kind, count, identities }: JsonObject): boolean {
+  return typeof kind === "string" && (count === null || Number.isSafeInteger(count)) && isTexts(identities);
 }
 
 function isInterrupted({ identity, found, next, token, arrivesUntil }: JsonObject): boolean {

@@ -38,6 +38,7 @@ type Shown = {
   readonly token: () => Secret | null;
   /** The targets of the status page. */
   readonly targets: ShownStatus["targets"];
+  readonly gates: ShownStatus["gates"];
   readonly build: Build;
 };
 
@@ -63,7 +64,7 @@ export async function startDaemonServer({
   stopping,
   ...shown
 }: Listening & Shown): Promise<DaemonServer> {
-  const { hookOf, targets, token, build } = shown;
+  const { hookOf, targets, gates, token, build } = shown;
   const { now } = clock;
   const access = createPageAccess(host, token, now);
   const readiness = createReadiness();
@@ -89,7 +90,7 @@ export async function startDaemonServer({
     draining: stopping,
   });
   addWebhooks(app, hookOf, { count: work.count, random });
-  addStatusRoute(app, access, { targets, resources: states.of, refusal: () => refusal }, now);
+  addStatusRoute(app, access, { targets, gates, resources: states.of, refusal: () => refusal }, now);
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = errorMessage(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {

@@ -3,7 +3,9 @@ import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report
 import { type Html, html } from "../../http/html.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 import { count, joinCounts } from "../../render/count-text.ts";
+import { closedGateTexts, gateCountsText } from "../../render/gate-verdict.ts";
 import { ageText } from "../../render/last-write.ts";
+import { registryOnlyTexts } from "../../render/registry-only.ts";
 import { invalidText } from "../../render/status.ts";
 import { statusPageStyle } from "./status-style.ts";
 
@@ -130,14 +132,17 @@ function badge(word: string, text = word): Html {
 }
 
 function targetSection(target: TargetView, now: number): Html {
-  const { sync, condition, reason, message, invalid, held, unknown } = target;
+  const { sync, condition, reason, message, invalid, held, unknown, gates, registryOnly = [] } = target;
+  const closed = gates === undefined ? [] : closedGateTexts(gates);
   return html`<section>
 <h2>${shown(target.target)} ${badge(sync)} ${badge(condition)}</h2>
 ${reason === null ? [] : callout(reason, message === null ? [] : [message], reasonTones[condition] ?? "warn")}
 ${invalid.length === 0 ? [] : callout("Invalid manifests", invalid.map(invalidText), "bad")}
+${closed.length === 0 ? [] : callout("Gates that have not passed", closed, "warn")}
 ${factList(target, now)}
 ${unknown.length === 0 ? [] : callout("The outcome of these writes is unknown", unknown, "bad")}
 ${held.length === 0 ? [] : callout("Held by a person", held, "warn")}
+${registryOnly.length === 0 ? [] : callout("Held by the registry alone", registryOnlyTexts(registryOnly, MAX_LINES), "quiet")}
 ${resourceTables(target)}
 ${passTable(target.passes, now)}
 </section>`;
@@ -159,6 +164,7 @@ function factList({ source, lastPass, nextPassAt, oldestUnapplied, ...target }: 
     ["Oldest unapplied", oldestUnapplied === null ? "none" : unapplied(oldestUnapplied, now)],
     ["Last pass", lastPass === null ? "none yet" : timeAndAge(lastPass.endedAt, now)],
     ["Next pass", nextPassAt === null ? "–" : timeText(nextPassAt)],
+    ...(target.gates === undefined ? [] : [["Gates", gateCountsText(target.gates)] as const]),
     ["Resources", joinCounts(Object.entries(target.counts).map(([name, number]) => [number, name])) || "–"],
   ];
   return html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
+import type { GateStatus } from "../../core/gates/gate-status.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import type { PageAccess } from "./page-access.ts";
 import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";
@@ -15,6 +16,8 @@ export type TargetOverview = {
 /** What the status of a daemon shows. */
 export type ShownStatus = {
   readonly targets: () => Promise<readonly TargetOverview[]>;
+  /** What the gates of a target said last; nothing for one without gates. */
+  readonly gates: (target: string) => Promise<{ readonly gates?: GateStatus }>;
   /** Why the latest configuration is refused; null if it is in force. */
   readonly refusal: () => string | null;
   /** The resources of a target, those that need attention first. */
@@ -36,21 +39,24 @@ export function addStatusRoute(app: FastifyInstance, access: PageAccess, status:
   });
 }
 
-async function statusDocument({ targets, resources, refusal }: ShownStatus, most: number) {
+async function statusDocument({ targets, gates, resources, refusal }: ShownStatus, most: number) {
   return {
     format_version: FORMAT_VERSION,
     daemon: { pid: process.pid },
     configurationRefused: refusal(),
-    targets: (await targets()).map(({ status, passes, hasLease }) => {
-      const all = resources(status.target);
-      return {
-        ...status,
-        hasLease,
-        passes,
-        troubled: all.filter(isTroubled).length,
-        resources: all.slice(0, most),
-        leftOut: Math.max(0, all.length - most),
-      };
-    }),
+    targets: await Promise.all(
+      (await targets()).map(async ({ status, passes, hasLease }) => {
+        const all = resources(status.target);
+        return {
+          ...status,
+          ...(await gates(status.target)),
+          hasLease,
+          passes,
+          troubled: all.filter(isTroubled).length,
+          resources: all.slice(0, most),
+          leftOut: Math.max(0, all.length - most),
+        };
+      }),
+    ),
   };
 }

@@ -7,11 +7,12 @@ import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown } from "./fit-markdown.ts";
 import type { PlanMarkdownView } from "./plan.ts";
+import { registryOnlyBlocks } from "./registry-only.ts";
 import { driftRow } from "./resource-row.ts";
 
 /** A drift report as Markdown: the verdict, and each drifted resource with its last writer and time. */
 export function driftMarkdown(
-  { server, complete, summary, drift, diagnostics, history }: DriftReport,
+  { server, complete, summary, drift, diagnostics, history, registryOnly }: DriftReport,
   { groupOf, target, ...view }: Pick<PlanMarkdownView, "groupOf" | "target" | "most" | "whole">,
 ): string {
   const { drifted, unrecorded, absent, orphan, invalid, unchanged, unknown, notVisible } = summary;
@@ -43,5 +44,5 @@ export function driftMarkdown(
       rows: entries.map((entry) => driftRow(entry, group)),
     }));
   const blocks = shown.length === 0 ? [] : [{ heading: "#### Before → live", groups }];
-  return fitMarkdown(head.join("\n\n"), blocks, view);
+  return fitMarkdown(head.join("\n\n"), [...blocks, ...registryOnlyBlocks(registryOnly)], view);
 }

@@ -1,8 +1,10 @@
 import { compareText } from "../../contract/json.ts";
+import { gateAnswerText } from "../../core/gates/content-gate.ts";
 import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { printable } from "../escape.ts";
+import { verdictText } from "../gate-verdict.ts";
 import { orphanParagraphs, orphansText } from "../orphans.ts";
 import { interruptedTexts, notCheckedCounts, notWritableText, riskText } from "../plan-notes.ts";
 import { incompleteMarkdown, incompleteTitle } from "../report-notes.ts";
@@ -11,6 +13,7 @@ import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
 import { blockOf, type PlanBlockName, planBlocks, type ReviewSubject } from "./plan-blocks.ts";
+import { registryOnlyBlocks } from "./registry-only.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
 
 /** How a plan is shown as Markdown. */
@@ -23,8 +26,8 @@ export type PlanMarkdownView = ResourceRowView & {
   readonly whole: string;
 };
 
-/** Maximum number of dangerous steps listed at the top; the rest is counted. */
-const MAX_DANGEROUS = 10;
+/** Maximum number of dangerous steps, and of steps with a closed gate, listed at the top; the rest is counted. */
+const MAX_LISTED = 10;
 
 /** A plan for reviewers: verdict, counts and dangerous steps, then each resource by cause. */
 export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
@@ -37,6 +40,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
       ? []
       : [`${incompleteMarkdown(plan.summary, declaredIn(plan.summary))} This plan cannot be applied.`]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
+    ...closedGateList(steps),
     ...dangerText(steps),
     ...notAdoptedText(plan),
     ...diagnosticsMarkdown(plan.diagnostics.filter(({ code }) => code !== NOT_ADOPTED)),
@@ -53,7 +57,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     const heading = [`#### ${title}: ${count(own.length, "resource")}`, ...(says === null ? [] : [says])];
     return [{ heading: heading.join("\n\n"), groups: groupsOf(own, view) }];
   });
-  return fitMarkdown(head.join("\n\n"), blocks, view);
+  return fitMarkdown(head.join("\n\n"), [...blocks, ...registryOnlyBlocks(plan.registryOnly)], view);
 }
 
 /** The steps that a review is about, and the others. */
@@ -128,13 +132,27 @@ function countsTable(steps: readonly Step[]): string {
 function dangerText(steps: readonly Step[]): readonly string[] {
   const dangerous = steps.filter(({ risks }) => risks.length > 0);
   if (dangerous.length === 0) return [];
-  const lines = dangerous.slice(0, MAX_DANGEROUS).map(({ identity, risks }) => {
+  const lines = dangerous.slice(0, MAX_LISTED).map(({ identity, risks }) => {
     return `- ${codeSpan(identity)}: ${risks.map((risk) => `**${risk}** ${riskText[risk]}`).join("; ")}`;
   });
-  const rest = dangerous.length - lines.length;
-  return [
-    [`**Dangerous: ${dangerous.length}**`, "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n"),
-  ];
+  return [listText(`Dangerous: ${dangerous.length}`, lines, dangerous.length)];
+}
+
+function closedGateList(steps: readonly Step[]): readonly string[] {
+  const closed = steps.filter(({ reason }) => reason === "gate");
+  if (closed.length === 0) return [];
+  const lines = closed.slice(0, MAX_LISTED).map(({ identity, file, line, gates = [] }) => {
+    const [first, ...others] = gates.filter(({ verdict }) => verdict !== "pass");
+    const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
+    const says = first === undefined ? "" : `: ${codeSpan(gateAnswerText(first))}: ${verdictText[first.verdict]}`;
+    return `- ${codeSpan(identity)}${place}${says}${others.length === 0 ? "" : `, and ${others.length} more`}`;
+  });
+  return [listText(`Closed gates: ${closed.length}`, lines, closed.length)];
+}
+
+function listText(title: string, lines: readonly string[], all: number): string {
+  const rest = all - lines.length;
+  return [`**${title}**`, "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n");
 }
 
 function notAdoptedText({ diagnostics }: Plan): readonly string[] {

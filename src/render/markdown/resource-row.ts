@@ -2,6 +2,7 @@ import { gateAnswerText } from "../../core/gates/content-gate.ts";
 import { glyphs, notCheckedText, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { DriftEntry } from "../../core/report/report.ts";
 import { count } from "../count-text.ts";
+import { closedFirst, verdictText } from "../gate-verdict.ts";
 import { orphanOrigin, orphansText, type ShownOrphan } from "../orphans.ts";
 import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
@@ -33,7 +34,7 @@ export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight 
   const detail = reason === null ? null : detailOf(step);
   const notes = [
     reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
-    ...gates.map((gate) => `Gate ${codeSpan(gateAnswerText(gate))}.`),
+    ...closedFirst(gates).map((gate) => `Gate ${codeSpan(gateAnswerText(gate))}: ${verdictText[gate.verdict]}.`),
     notChecked === undefined || !showPreflight ? "" : codeSpan(notCheckedText(notChecked)),
     writtenBy(step.changedBy),
     orphanNote(step),

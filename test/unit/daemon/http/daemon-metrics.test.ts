@@ -64,6 +64,7 @@ async function started() {
     hookOf: () => undefined,
     token: () => null,
     build: { version: "1.2.3", commit: null },
+    gates: async () => ({}),
     targets: async () => {
       collected += 1;
       return [overview];

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
+import type { GateStatus } from "../../../../src/core/gates/gate-status.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-route.ts";
@@ -42,6 +43,11 @@ const pass = {
   counts: { created: 1, unchanged: 118, failed: 2 },
 } as const;
 
+const registryOnly = [
+  { kind: "chat_prompt", count: 12, identities: hostile.map((name) => `chat_prompt/registry/${name}@1`) },
+  { kind: "model-version", count: null, identities: [] },
+];
+
 /** Targets as a hostile repository would have them shown. */
 const overviews: readonly TargetOverview[] = [
   {
@@ -57,6 +63,7 @@ const overviews: readonly TargetOverview[] = [
       unknown: [`prompt/${hostile[1]}`],
       held: [`service/dev:web/api until 2026-11-23T09:00:00Z: ${hostile[2]}`],
       oldestUnapplied: { commit: "9d01b2c3e4f5061728394a5b6c7d8e9f00112233", since: "2026-11-22T11:41:00.000Z" },
+      registryOnly,
       lastPass: pass,
       nextPassAt: "2026-11-22T12:01:00.000Z",
     },
@@ -69,6 +76,20 @@ const overviews: readonly TargetOverview[] = [
     hasLease: false,
   },
 ];
+
+const gates: GateStatus = {
+  ...{ passed: 3, failed: 1, unanswered: 1 },
+  closed: [
+    {
+      ...{ identity: "model-version/ranking/main@2", verdict: "fail", score: 0.5, at: "2026-11-22T11:57:00.000Z" },
+      ...{ name: "metric accuracy at least 0.9", summary: hostile[0] ?? "" },
+    },
+    {
+      ...{ identity: hostile[1] ?? "", verdict: "unanswered", score: null, at: "2026-11-22T11:56:00.000Z" },
+      ...{ name: hostile[6] ?? "", summary: "nobody answers" },
+    },
+  ],
+};
 
 const retired = {
   status: { ...newStatus("old", null), condition: "Retired", reason: "Retired", message: "its pattern is gone" },
@@ -98,6 +119,7 @@ async function started(
     token: () => (token === null ? null : new Secret(token)),
     build: { version: "0.0.0", commit: null },
     targets: async () => targets,
+    gates: async (target) => (target === "prod" ? { gates } : {}),
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
   server.observe("prod").emit(sampleApplyEvent(outcomes));
@@ -148,6 +170,23 @@ test("S17 the status page shows hostile names as text, runs no script and fits a
   }
   await page.emulateMedia({ colorScheme: "dark" });
   await screenshot(page, "phone-dark");
+});
+
+test("gates that have not passed stand before the facts, and what the registry alone holds after them", async () => {
+  const url = await started(null);
+  const document = (await (await fetch(url)).json()) as { targets: object[] };
+  expect(document.targets).toMatchObject([{ gates, registryOnly }, { target: hostile[3] }]);
+  expect(document.targets[1]).not.toHaveProperty("gates");
+  const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+  const [, closed = "", after = ""] = /Gates that have not passed(.*?)<dl>(.*)$/s.exec(page) ?? [];
+  const first =
+    "model-version/ranking/main@2: failed at 2026-11-22T11:57:00.000Z: metric accuracy at least 0.9: &lt;script&gt;";
+  expect(closed).toContain(first);
+  expect(closed).toContain(": no answer at 2026-11-22T11:56:00.000Z: service/dev:web/\\u202eipa: nobody answers");
+  expect(after).toContain("<dt>Gates</dt><dd>3 passed, 1 failed, 1 no answer</dd>");
+  expect(after).toContain("Held by the registry alone</strong><ul><li>12 chat_prompt: registry/&lt;script&gt;");
+  expect(after).toContain("\\u202eipa@1, …</li><li>model-version: not known, since they could not be listed</li>");
+  expect(page).not.toMatch(/<script|<img|\u202e/);
 });
 
 test("a retired target is shown, and needs no attention", async () => {

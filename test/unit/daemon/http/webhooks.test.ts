@@ -21,7 +21,12 @@ async function receiving(secret: string | null = SECRET) {
       rings += 1;
     },
   };
-  const own = { token: () => null, build: { version: "0.0.0", commit: null }, targets: async () => [] };
+  const own = {
+    token: () => null,
+    build: { version: "0.0.0", commit: null },
+    targets: async () => [],
+    gates: async () => ({}),
+  };
   const options = {
     host: "127.0.0.1",
     port: 0,

@@ -69,6 +69,11 @@ const review = samplePlan(
   },
 );
 
+const registryOnly = [
+  { kind: "chat_prompt", count: 12, identities: ["chat_prompt/registry/fare`well@1", "chat_prompt/registry/<b>@2"] },
+  { kind: "model-version", count: null, identities: [] },
+];
+
 const plans: { readonly [name: string]: Plan } = {
   review,
   "nothing to do": samplePlan([]),
@@ -79,6 +84,22 @@ const plans: { readonly [name: string]: Plan } = {
       changes: [sampleChange("replicas", 3, 1, "unrecorded")],
     }),
   ]),
+  "with gates": samplePlan(
+    [
+      sampleStep("chat_prompt/registry/greeting", {
+        ...{ action: "block", reason: "gate", file: "prompts/greeting.yaml", line: 3 },
+        gates: [
+          answer("url https://evaluation.example.com/a", "pass", "good"),
+          answer("job job/c1:ws/check", "fail", "run `7` | failed\n@ada"),
+        ],
+      }),
+      sampleStep("model-version/ranking/main", {
+        gates: [answer("metric accuracy at least 0.9", "pass", "accuracy is 0.95")],
+        changes: [sampleChange("description", "old", "new")],
+      }),
+    ],
+    { registryOnly },
+  ),
   incomplete: samplePlan([], {
     ...{ complete: false, revision: null },
     notWritable: [{ role: "workspace-editor on workspace dev:web", identities: ["service/dev:web/a"] }],
@@ -90,6 +111,7 @@ const plans: { readonly [name: string]: Plan } = {
 };
 
 const drift: DriftReport = {
+  registryOnly,
   format_version: "2.2",
   server: "https://control.example.com",
   complete: true,
@@ -105,6 +127,10 @@ const drift: DriftReport = {
   ],
   diagnostics: [],
 };
+
+function answer(name: string, verdict: "pass" | "fail", summary: string) {
+  return { name, gate: "sha256:0", verdict, score: null, summary };
+}
 
 function place(identity: string) {
   const { kind, file, line } = sampleStep(identity);

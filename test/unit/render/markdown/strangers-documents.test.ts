@@ -39,10 +39,16 @@ const strangers: readonly Json[] = [
         changedBy: { subject: "a", subjectId: "a", at: "a" },
         orphan: { recorded: true, isLive: true, removedBy: { commit: "a", author: "a", at: "a" } },
         notChecked: { reason: "depends-on", on: ["a"] },
+        gates: [{ name: "a", gate: "a", verdict: "pass", score: 1, summary: "a" }],
         guard: { flags: ["--allow-adopt"], dangers: [{ risk: "adopts", path: null, text: "a" }] },
         changes: [sampleChange("a", { a: 1 }, { a: [2] })],
       }),
+      sampleStep("chat_prompt/a/a", {
+        ...{ action: "block", reason: "gate" },
+        gates: [{ name: "a", gate: "a", verdict: "fail", score: null, summary: "a" }],
+      }),
     ]),
+    registryOnly: [{ kind: "a", count: 2, identities: ["chat_prompt/a/a@1"] }],
     ignored: 1,
     history: { commits: 1, ended: "start" },
     notWritable: [{ role: "a", identities: ["a"] }],
@@ -51,6 +57,7 @@ const strangers: readonly Json[] = [
   },
   {
     format_version: "2.2",
+    registryOnly: [{ kind: "a", count: null, identities: ["chat_prompt/a/a@1"] }],
     ...{ server: "a", complete: false, history: { commits: 1, ended: "start" }, diagnostics: [sampleFault] },
     summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0, notVisible: 1 },
     drift: [
