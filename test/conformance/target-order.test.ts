@@ -186,9 +186,8 @@ test("what several ask for at once is read once, and read again for who asks lat
   expect(read).toEqual(["x c1", "y c1", "x c1", "y c1"]);
 });
 
-const onPostgres = inject("postgres") ? test : test.skip;
-
-onPostgres("two processes on one database keep to one place", async () => {
+test("two processes on one database keep to one place", async ({ skip }) => {
+  if (!inject("postgres")) return skip("it needs a database: the same test runs on PostgreSQL");
   const folder = await temporaryFolder();
   const address = new Secret((await databaseOf(folder, "template1")) ?? "");
   const process = () =>
