@@ -1,5 +1,5 @@
 import { createServer, request } from "node:http";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
 /** A proxy before a control plane that counts what it is asked; the leases of writers, which are renewed by the clock, do not count. */
@@ -18,12 +18,6 @@ export async function startCountingProxy({ url }: Pick<Server, "url">): Promise<
     passed.once("error", () => reply.destroy());
     asked.pipe(passed);
   });
-  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  return { url: `http://127.0.0.1:${address.port}`, requests: () => requests };
+  const address = await listen(proxy);
+  return { url: address, requests: () => requests };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listen } from "./listen.ts";
 
 /** A comment as a fake forge keeps it. */
 export type KeptComment = { readonly id: number; readonly author: string; body: string };
@@ -115,15 +116,9 @@ async function startForge(
     if (!isRead && !forge.mayWrite) return answerFault(response, forbidden);
     answer(request, response, route(call, forge));
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  const address = await listen(server, onFinished);
   const forge: FakeForge = {
-    apiUrl: `http://127.0.0.1:${address.port}`,
+    apiUrl: address,
     comments: [],
     issues: [{ number: 1, author: "ada", title: "Help", body: "It drifts", isOpen: true }],
     statuses: [],

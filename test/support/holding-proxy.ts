@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
 /** A proxy in front of a control plane that can hold back requests or replies, as when the network breaks at the worst moment. */
@@ -22,15 +22,9 @@ export async function startHoldingProxy({ url }: Pick<Server, "url">): Promise<H
   const delayed = new Map<string, () => void>();
   const late: (() => Promise<void> | void)[] = [];
   const proxy = createServer((asked, reply) => void pass(asked, reply));
-  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  const address = await listen(proxy);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: address,
     hold: (method, path) => new Promise<void>((held) => closed.set(`${method} ${path}`, held)),
     delay: (method, path) => new Promise<void>((held) => delayed.set(`${method} ${path}`, held)),
     open,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 
 /** A request that a receiver got. */
 export type Received = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string };
@@ -17,14 +17,8 @@ export async function startReceiver(
     received.push({ headers: request.headers, body: Buffer.concat(pieces).toString(), path: request.url ?? "" });
     answer(response, received.length);
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  return { url: `http://127.0.0.1:${address.port}`, received };
+  const address = await listen(server);
+  return { url: address, received };
 }
 
 /** An answer with a status. */

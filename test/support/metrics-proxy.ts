@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
 type Metric = { readonly key: string; readonly value: unknown; readonly step: number; readonly timestamp: number };
@@ -12,14 +12,8 @@ export type Metrics = Map<string, readonly Metric[]>;
 export async function startMetricsProxy({ url }: Pick<Server, "url">): Promise<{ url: string; metrics: Metrics }> {
   const metrics: Metrics = new Map();
   const proxy = createServer((asked, reply) => void pass(asked, reply).catch(() => reply.destroy()));
-  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  return { url: `http://127.0.0.1:${address.port}`, metrics };
+  const address = await listen(proxy);
+  return { url: address, metrics };
 
   async function pass(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { method, url: path = "", headers } = asked;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
 /** How the proxy misbehaves; a test may change it. */
@@ -18,14 +18,8 @@ export async function startProxyWithoutIdempotency({
 }: Server): Promise<{ readonly url: string; readonly manners: Manners }> {
   const manners: Manners = { twice: null, dropsTokens: false };
   const proxy = createServer((asked, reply) => void pass(asked, reply).catch(() => reply.destroy()));
-  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  return { url: `http://127.0.0.1:${address.port}`, manners };
+  const address = await listen(proxy);
+  return { url: address, manners };
 
   async function pass(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
     const body = await buffer(asked);

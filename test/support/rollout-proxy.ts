@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
 /** What the proxy makes of the rollouts of its control plane. */
@@ -58,15 +58,9 @@ export async function rolloutProxy(
     }
     await forward(incoming, body, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const address = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: address,
     events,
     set: (next) => {
       mode = next;
