@@ -1,9 +1,8 @@
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 import { forbidden } from "../../http/http-error.ts";
 import { deriveKey, keyObject } from "../../seal/seal-key.ts";
-import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
+import { fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Context } from "../context.ts";
 import { type MarkerSum, markerSums } from "../database/digests.ts";
 import { toText } from "../database/json-text.ts";
 import { defineOperation } from "../http/define-operation.ts";
@@ -18,12 +17,12 @@ const DIGEST_LENGTH = 22;
 const getDigest: Handler<"getDigest"> = async ({ principal, query: { prefix = "" } }, context) => {
   if (!seesAll(principal, prefix)) throw forbidden("you may not see all resources of this range");
   const sums = await markerSums(context.store.read, prefix);
+  const key = keyObject(deriveKey(context.keys().newest, "digests"));
   const below = Map.groupBy(sums, (sum) => childOf(prefix, sum.prefix));
-  const children = [...below].flatMap(([child, within]) =>
-    child === null ? [] : [{ prefix: child, ...digestOf(child, within, context) }],
-  );
-  const hasChildren = children.length > 0 && children.length <= MAX_CHILDREN;
-  return { data: toText({ ...digestOf(prefix, sums, context), ...(hasChildren && { children }) }) };
+  below.delete("");
+  const isListed = below.size > 0 && below.size <= MAX_CHILDREN;
+  const childrenOf = () => [...below].map(([child, within]) => ({ prefix: child, ...digestOf(child, within, key) }));
+  return { data: toText({ ...digestOf(prefix, sums, key), ...(isListed && { children: childrenOf() }) }) };
 };
 
 /** The operation that tells whether anything in a range has changed: E15. */
@@ -49,18 +48,20 @@ export const resource: ResourceDefinition = {
   ],
 };
 
-function digestOf(prefix: string, sums: readonly MarkerSum[], { keys }: Context) {
+function digestOf(prefix: string, sums: readonly MarkerSum[], key: KeyObject) {
   const count = sums.reduce((total, one) => total + one.count, 0);
   const sum = sums.reduce((total, one) => total + one.sum, 0n);
-  const hmac = createHmac("sha256", keyObject(deriveKey(keys().newest, "digests")));
-  const digest = hmac.update(`${prefix}\n${count}\n${sum}`).digest("base64url").slice(0, DIGEST_LENGTH);
+  const digest = createHmac("sha256", key)
+    .update(`${prefix}\n${count}\n${sum}`)
+    .digest("base64url")
+    .slice(0, DIGEST_LENGTH);
   return { digest, count };
 }
 
-/** The prefix of the next level below, which ends with a slash or a colon; null where there is none. */
-function childOf(prefix: string, found: string): string | null {
+/** The prefix of the next level below, which ends with a slash or a colon; empty where there is none. */
+function childOf(prefix: string, found: string): string {
   const length = found.slice(prefix.length).search(/[/:]/);
-  return length === -1 ? null : found.slice(0, prefix.length + length + 1);
+  return length === -1 ? "" : found.slice(0, prefix.length + length + 1);
 }
 
 const registryTypes: readonly string[] = ["chat_prompt", "model-version"];
@@ -69,13 +70,10 @@ const registryTypes: readonly string[] = ["chat_prompt", "model-version"];
 function seesAll(principal: Principal, prefix: string): boolean {
   if (readsTenant(principal)) return true;
   const [, type = "", above = "", separator] = /^([^/]+)\/([^/]+)(\/)?/.exec(prefix) ?? [];
-  if (registryTypes.includes(type)) return separator !== undefined && isAllowed(principal, "read", repo(above));
+  if (registryTypes.includes(type))
+    return separator !== undefined && isAllowed(principal, "read", { type: "ml-repo", fqn: above });
   const [cluster = "", workspace] = above.split(":");
   if (workspace === undefined) return false;
   const isWorkspace = separator !== undefined && isAllowed(principal, "read", { type: "workspace", fqn: above });
   return isWorkspace || fqnsWithRole(principal, "cluster", "below").includes(cluster);
-}
-
-function repo(fqn: string): AccessTarget {
-  return { type: "ml-repo", fqn };
 }

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { Secret } from "../../../contract/secret.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
+import { markChanged } from "../../database/digests.ts";
 import type { Tables } from "../../database/tables.ts";
 import { findGroup, insertGroup } from "./groups.ts";
 import { readSecretPath } from "./read-group-manifest.ts";
@@ -52,4 +53,5 @@ export async function storeToken(
     (await findGroup(transaction, place.group)) ??
     (await insertGroup(transaction, principal, { name: place.group }, context));
   await putValue(transaction, principal, { group, key: place.key, value, account }, context);
+  await markChanged(transaction, `secret-group/${place.group}`, context);
 }

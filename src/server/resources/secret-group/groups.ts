@@ -4,7 +4,6 @@ import { equal, type JsonObject } from "../../../contract/json.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
-import { markChanged } from "../../database/digests.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
 import { resourceBy } from "../../database/resource-rows.ts";
 import { textBytes } from "../../database/select-page.ts";
@@ -73,7 +72,6 @@ export async function insertGroup(
     .values({ id, created_at: now, json: toText(group), name, fqn })
     .execute();
   await replaceGrants(transaction, `secret-group/${name}`, groupGrants(group));
-  await markChanged(transaction, `secret-group/${name}`, context);
   return group;
 }
 
@@ -106,7 +104,6 @@ export async function touchGroup(
     .where("id", "=", group.id)
     .execute();
   await replaceGrants(transaction, `secret-group/${group.name}`, groupGrants(touched));
-  await markChanged(transaction, `secret-group/${group.name}`, context);
   return touched;
 }
 

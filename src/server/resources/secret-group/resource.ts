@@ -6,7 +6,7 @@ import { text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { isAllowed, isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
-import { recordEffect } from "../../database/audit.ts";
+import { recordChange, recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import { keysIn } from "../../database/resource-rows.ts";
 import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
@@ -44,7 +44,7 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
     const group = await insertGroup(transaction, principal, { name }, context);
     for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
     const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
-    await recordEffect(transaction, context, effect);
+    await recordChange(transaction, context, effect);
     return { data: checkResourceSize(await groupText(transaction, group)) };
   });
 };
@@ -72,7 +72,7 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
     }
     const kept = isChanged && existing !== null ? await touchGroup(transaction, group, collaborators, context) : group;
     const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
-    if (isChanged) await recordEffect(transaction, context, effect);
+    if (isChanged) await recordChange(transaction, context, effect);
     return { data: checkResourceSize(await groupText(transaction, kept)) };
   });
 };

@@ -3,6 +3,7 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { Secret } from "../../../contract/secret.ts";
 import { secretsOf } from "../../../model/references.ts";
 import type { Context } from "../../context.ts";
+import { markChanged } from "../../database/digests.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readObjects } from "../../snapshot/rows.ts";
 import {
@@ -43,7 +44,9 @@ async function copyGroup(
   if ((await findGroup(transaction, name)) !== null) return { result: "exists" };
   const collaborators = isObject(manifest) ? readObjects(manifest.collaborators) : [];
   await insertGroup(transaction, snapshotPrincipal, { name, fqn, collaborators }, context);
-  return { result: "copied", resource: `secret-group/${name}` };
+  const resource = `secret-group/${name}`;
+  await markChanged(transaction, resource, context);
+  return { result: "copied", resource };
 }
 
 /** Stores a placeholder for a secret, so that references to it are valid. */
@@ -57,6 +60,7 @@ async function copyPlaceholder(transaction: Transaction<Tables>, fqn: string, co
     existing ?? (await insertGroup(transaction, snapshotPrincipal, { name, fqn: `${tenant}:${name}` }, context));
   if (group.fqn !== `${tenant}:${name}`) return notCopied("another tenant has a group of this name");
   await putValue(transaction, snapshotPrincipal, { group, key, value: new Secret(PLACEHOLDER) }, context);
+  await markChanged(transaction, `secret-group/${name}`, context);
   return { result: "copied", resource: `secret/${fqn}` };
 }
 

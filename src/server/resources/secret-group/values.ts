@@ -5,7 +5,6 @@ import { sealText, unsealText } from "../../../seal/seal.ts";
 import type { KeyRing } from "../../../seal/seal-key.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
-import { markChanged } from "../../database/digests.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import { resourceBy } from "../../database/resource-rows.ts";
 import type { Tables } from "../../database/tables.ts";
@@ -49,7 +48,6 @@ export async function putValue(
     .insertInto("secret_versions")
     .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
     .execute();
-  await markChanged(transaction, `secret-group/${group.name}`, context);
 }
 
 /** Whether a value equals the newest version of its key. */
