@@ -4,9 +4,9 @@ import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { type Rename, renameEntries } from "../model/rename-fqns.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { diagnosticInFile, isAboutSpecialFile, type Wording } from "../source/file-diagnostic.ts";
+import type { KeyPlace } from "../source/read-config.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { quoted } from "../yaml/fault.ts";
-import type { Position } from "../yaml/locator.ts";
 import type { Declaration } from "./declaration.ts";
 import type { PatchDocument, PatchSet } from "./read-patches.ts";
 
@@ -18,8 +18,6 @@ export type PatchRules = {
   /** Where the configuration has them. */
   readonly places?: { readonly patches?: KeyPlace | null; readonly rename?: KeyPlace | null };
 };
-
-type KeyPlace = { readonly file: string } & Position;
 
 /** The files of a source by what they hold. */
 export type FilesByUse = { readonly manifestFiles: readonly SourceFile[]; readonly patchFiles: readonly SourceFile[] };

@@ -52,8 +52,11 @@ export type OperatorConfig = Given<
   | "guards"
 >;
 
+/** The position of a key or a rule in a configuration file. */
+export type KeyPlace = { readonly file: string } & Position;
+
 /** The position of each rule in a configuration file, and of each target and promotion with its keys, by its pointer. */
-export type RulePlaces = ReadonlyMap<string, { readonly file: string } & Position>;
+export type RulePlaces = ReadonlyMap<string, KeyPlace>;
 
 /** A configuration file, with its two classes of keys separated. */
 export type ConfigFile = {

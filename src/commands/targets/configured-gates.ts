@@ -1,11 +1,12 @@
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
-import { HoldfastError } from "../../core/errors.ts";
+import type { HoldfastError } from "../../core/errors.ts";
 import { type ContentGate, judgedBy } from "../../core/gates/content-gate.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import { kindOf, kinds } from "../../kinds/index.ts";
-import type { OperatorConfig } from "../../source/read-config.ts";
-import { type KeyPlace, type PlaceOf, placed } from "./configured-places.ts";
+import type { KeyPlace, OperatorConfig } from "../../source/read-config.ts";
+import type { PlaceOf } from "./configured-places.ts";
+import { refusedConfig } from "./refused-config.ts";
 
 /** The target that has a gate, and where its configuration has it. */
 type Owner = { readonly name: string; readonly place: KeyPlace | null };
@@ -124,6 +125,5 @@ export function requireKnownOrigins(
 }
 
 function refused({ name, place }: Owner, why: string, hint: string): HoldfastError {
-  const what = placed(`a gate of target ${name} ${why}`, place);
-  return new HoldfastError("invalid", `the configuration is refused: ${what}`, { hint });
+  return refusedConfig(`a gate of target ${name} ${why}`, hint, place);
 }

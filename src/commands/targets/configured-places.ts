@@ -1,9 +1,6 @@
 import { globMatcher } from "../../core/selection/glob.ts";
-import type { ConfigFile, RulePlaces } from "../../source/read-config.ts";
+import type { ConfigFile, KeyPlace } from "../../source/read-config.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
-
-/** The position of something in the operator's configuration. */
-export type KeyPlace = NonNullable<ReturnType<RulePlaces["get"]>>;
 
 /** Finds where the configuration has a key of a target, or the target if it lacks the key; null if it is unknown. */
 export type PlaceOf = (target: string, key: keyof TargetEntry) => KeyPlace | null;

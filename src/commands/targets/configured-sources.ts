@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import type { OperatorConfig } from "../../source/read-config.ts";
+import type { KeyPlace, OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { Terminal } from "../terminal.ts";
-import type { KeyPlace, PlaceOf } from "./configured-places.ts";
+import type { PlaceOf } from "./configured-places.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 import { refusedConfig } from "./refused-config.ts";
 

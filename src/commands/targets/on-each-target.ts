@@ -59,8 +59,8 @@ async function runOnEach(targets: readonly CommandTarget[], run: Run, invocation
     else if (!isMany) await writeResult(terminal, `Target ${target}\n${text()}\n`);
   }
   if (format === "text" && isMany) await writeResult(terminal, manyTargetsText(results, columnsOn(terminal.stdout)));
-  for (const results of Map.groupBy(collected, ({ output }) => output.file).values())
-    await writeJoined(results, terminal);
+  for (const ofFile of Map.groupBy(collected, ({ output }) => output.file).values())
+    await writeJoined(ofFile, terminal);
   return worstExitCode(results.map(({ code }) => code));
 }
 

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { type KeyPlace, placed } from "./configured-places.ts";
+import type { KeyPlace } from "../../source/read-config.ts";
+import { placed } from "./configured-places.ts";
 
 /** The error for a configuration whose targets cannot be used, with the place of the key that is wrong. */
 export function refusedConfig(why: string, hint: string, place: KeyPlace | null = null): HoldfastError {

@@ -42,7 +42,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   const { clock, random, stopping } = terminal;
   let shown: readonly DaemonView[] = [];
   let retired: readonly CommandTarget[] = [];
-  let followed: readonly CommandTarget[] = [];
+  let byName: ReadonlyMap<string, CommandTarget> = new Map();
   let hooks: ReadonlyMap<string, Webhook> = new Map();
   const server = await startDaemonServer({
     host,
@@ -68,7 +68,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
         })),
       ]),
     gates: async (target) => {
-      const found = [...followed, ...retired].find(({ name }) => name === target);
+      const found = byName.get(target);
       return found === undefined ? {} : storedGates(found);
     },
   });
@@ -80,7 +80,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
       isAnnounced = true;
       shown = views;
       retired = others.retired;
-      followed = watching;
+      byName = new Map([...retired, ...watching].map((one) => [one.name, one]));
       hooks = webhooksOf(views, watching);
       server.watch({
         targets: views.map(({ name }) => name),
