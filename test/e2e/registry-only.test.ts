@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { answer, faultProxy } from "../support/fault-proxy.ts";
 import { foundations, prompt } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -69,4 +70,45 @@ test("a source without prompts and models asks for none, and says nothing of the
   expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   await server.call("PUT", "/api/ml/v1/prompt-versions", stray("farewell", "Version 1."));
   expect(JSON.parse((await runHere(["plan", "-o", "json"])).stdout)).not.toHaveProperty("registryOnly");
+});
+
+test("a list that may not be read leaves what the registry alone holds unknown, and no report is green", async () => {
+  const server = await serve();
+  const proxy = await faultProxy(server);
+  const { runHere } = await sourceOf({ ...foundations, "prompt.yaml": prompt("greeting", "Be kind.") }, proxy.server);
+  expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+  await server.call("PUT", "/api/ml/v1/prompt-versions", stray("farewell", "One."));
+  proxy.inject("listPromptVersions", answer(403, { statusCode: 403, message: "may not list", code: "forbidden" }));
+  const registryOnly = [{ kind: "chat_prompt", count: null, identities: [] }];
+  const incomplete = { complete: false, diagnostics: [{ code: "unreadable" }, { code: "unreadable" }], registryOnly };
+  const notKnown = "chat_prompt: not known, since they could not be listed";
+  for (const [args, titles] of [
+    [
+      ["plan", "--detailed-exitcode"],
+      ["1 blocked, 3 unchanged (incomplete", "1 blocked (incomplete)"],
+    ],
+    [["drift"], ["none found; 1 unknown, 3 unchanged (incomplete", "no drift found (incomplete)"]],
+  ] as const) {
+    const texts = await runHere(args);
+    expect([texts.code, texts.stdout.includes(`  ${notKnown}\n`), texts.stdout]).toEqual([
+      1,
+      true,
+      expect.stringContaining(titles[0]),
+    ]);
+    const json = await runHere([...args, "-o", "json"]);
+    expect([json.code, JSON.parse(json.stdout)]).toMatchObject([1, incomplete]);
+    const markdown = await runHere([...args, "-o", "markdown"]);
+    expect([markdown.code, markdown.stdout]).toEqual([1, expect.stringContaining(`### Holdfast: ${titles[1]}\n`)]);
+    expect(markdown.stdout).toContain("<summary><code>chat_prompt</code>: not known</summary>");
+  }
+  expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 7 });
+  const status = await runHere(["status"]);
+  expect(status.stdout).toContain(`registry  held by the registry alone: ${notKnown}\n`);
+  const { targets } = JSON.parse((await runHere(["status", "-o", "json"])).stdout);
+  expect(targets).toMatchObject([{ sync: "OutOfSync", condition: "Stalled", reason: "Blocked", registryOnly }]);
+  proxy.heal();
+  expect(JSON.parse((await runHere(["plan", "-o", "json"])).stdout)).toMatchObject({
+    complete: true,
+    registryOnly: [{ kind: "chat_prompt", count: 1 }],
+  });
 });

@@ -29,8 +29,10 @@ export function driftMarkdown(
     [unchanged, "unchanged"],
   ]);
   const on = target === null ? "Control plane" : `Target ${codeSpan(target)}, control plane`;
+  // What was not seen may differ.
+  const none = complete && unknown === 0 ? "no drift" : "no drift found";
   const head = [
-    `### Holdfast: ${moved === "" ? "no drift" : moved}${incompleteTitle(complete, notVisible, declared)}`,
+    `### Holdfast: ${moved === "" ? none : moved}${incompleteTitle(complete, notVisible, declared)}`,
     `${on} ${codeSpan(server)}.${rest === "" ? "" : ` ${rest}.`}`,
     ...(complete ? [] : [incompleteMarkdown(summary, declared)]),
     ...diagnosticsMarkdown(diagnostics),
