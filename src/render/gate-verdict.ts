@@ -1,4 +1,4 @@
-import type { GateVerdict } from "../core/gates/content-gate.ts";
+import { type GateVerdict, gateAnswerText } from "../core/gates/content-gate.ts";
 import type { GateStatus } from "../core/gates/gate-status.ts";
 import { joinCounts } from "./count-text.ts";
 
@@ -29,6 +29,6 @@ export function gateCountsText({ passed, failed, unanswered }: GateStatus): stri
 /** The receipts of gates that are not green, one text each; not escaped. */
 export function closedGateTexts({ closed }: GateStatus): readonly string[] {
   return closed.map(
-    ({ identity, name, verdict, summary, at }) => `${identity}: ${verdictText[verdict]} at ${at}: ${name}: ${summary}`,
+    ({ identity, verdict, at, ...gate }) => `${identity}: ${verdictText[verdict]} at ${at}: ${gateAnswerText(gate)}`,
   );
 }

@@ -1,4 +1,5 @@
 import type { Json } from "../contract/json.ts";
+import { gateAnswerText, placedGateName } from "../core/gates/content-gate.ts";
 import type { Change } from "../core/plan/plan.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { changeLines } from "./change.ts";
@@ -26,10 +27,10 @@ export function whyText(
     ...(live === null
       ? ["  live     absent, or it cannot be read"]
       : [`  live     ${shown(live.value, pointer)}`, `           ${liveText(live)}`]),
-    ...gates.map(({ name, verdict, summary, at }) =>
+    ...gates.map(({ verdict, summary, at, ...gate }) =>
       verdict === null
-        ? `  gate     not asked about this content: ${printable(name)}`
-        : `  gate     ${verdictText[verdict]} at ${at}: ${printable(`${name}: ${summary}`)}`,
+        ? `  gate     not asked about this content: ${printable(placedGateName(gate))}`
+        : `  gate     ${verdictText[verdict]} at ${at}: ${printable(gateAnswerText({ ...gate, summary: summary ?? "" }))}`,
     ),
     ...fieldLines("differs: live → wanted", changes, { ...view, file: wanted.file }),
     ...fieldLines("written by somebody else since, and as wanted: written → live", changedSince, view),

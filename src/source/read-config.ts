@@ -55,7 +55,7 @@ export type OperatorConfig = Given<
 /** The position of a key or a rule in a configuration file. */
 export type KeyPlace = { readonly file: string } & Position;
 
-/** The position of each rule in a configuration file, and of each target and promotion with its keys, by its pointer. */
+/** The position of each rule in a configuration file, and of each target and promotion with its keys and their items, by its pointer. */
 export type RulePlaces = ReadonlyMap<string, KeyPlace>;
 
 /** A configuration file, with its two classes of keys separated. */
@@ -160,10 +160,14 @@ function rulePlaces(value: JsonObject, file: string, locate: Locate): RulePlaces
     const entries = Array.isArray(value[list]) ? value[list] : [];
     return entries.flatMap((entry, at) => {
       const pointer = `/${list}/${at}`;
-      const names = isObject(entry) ? Object.keys(entry) : [];
+      const fields = isObject(entry) ? Object.entries(entry) : [];
+      const names = fields.map(([name]) => `${pointer}/${name}`);
+      const items = fields.flatMap(([name, field]) =>
+        Array.isArray(field) ? field.map((_, item) => `${pointer}/${name}/${item}`) : [],
+      );
       return [
-        [pointer, { file, ...locate(pointer) }] as const,
-        ...names.map((name) => [`${pointer}/${name}`, { file, ...locate(`${pointer}/${name}`, "key") }] as const),
+        ...[pointer, ...items].map((each) => [each, { file, ...locate(each) }] as const),
+        ...names.map((each) => [each, { file, ...locate(each, "key") }] as const),
       ];
     });
   });

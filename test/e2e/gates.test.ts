@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
@@ -89,6 +89,38 @@ describe.each(controlPlaneVariants)("a gate that asks a service, on a $name cont
     const digests = judge.received.map(({ body }) => JSON.parse(body).digest);
     expect(new Set(digests).size).toBe(2);
   });
+});
+
+test("each report names the line of the operator's configuration that has a closed gate", async () => {
+  const server = await serve();
+  const judge = await startJudge();
+  const upstream = await upstreamOf({ ...foundations, "prompt.yaml": prompt("greeting", "Be kind.") });
+  const gate = [{ metric: "accuracy", atLeast: 0.9 }, judge.gate];
+  const target = { name: "prod", server: server.url, gate };
+  const sources = [{ name: "ml", url: upstream.folder }];
+  const { config, folder, runHere } = await operatorOf({ sources, targets: [target] }, server);
+  judge.says(false, "3 of 12 cases");
+  const lines = (await readFile(config, "utf8")).split("\n");
+  const line = lines.findIndex((text) => text.includes(`- url: ${judge.gate.url}`)) + 1;
+  const place = { file: relative(folder, config), line };
+  const named = `url ${judge.gate.url} (${place.file}:${place.line}): 3 of 12 cases`;
+  for (const [args, code] of [
+    [["plan"], 0],
+    [["plan", "-o", "markdown"], 0],
+    [["apply", "--yes"], 7],
+    [["status"], 0],
+    [["why", "chat_prompt/registry/greeting"], 0],
+  ] as const) {
+    const shown = await runHere(args);
+    expect([args, shown.code, shown.stdout.replace(/\s+/g, " ")]).toEqual([args, code, expect.stringContaining(named)]);
+  }
+  const answered = { verdict: "fail", summary: "3 of 12 cases", place };
+  const planned = planOf(await runHere(["plan", "-o", "json"]));
+  expect(planned.steps.find(({ kind }) => kind === "chat_prompt")?.gates).toMatchObject([answered]);
+  const { targets } = JSON.parse((await runHere(["status", "-o", "json"])).stdout);
+  expect(targets[0].gates.closed).toMatchObject([answered]);
+  const { gates } = JSON.parse((await runHere(["why", "chat_prompt/registry/greeting", "-o", "json"])).stdout);
+  expect(gates).toMatchObject([answered]);
 });
 
 test("whatever else a service answers is not green", async () => {

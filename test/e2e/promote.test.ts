@@ -767,8 +767,8 @@ test("what the gate of the target does not let pass is listed and left out, unti
     {
       identity: "chat_prompt/registry/answer",
       why: "gate",
-      detail: expect.stringMatching(/^blocked by its gate: url http.*: 3 of 12 \| cases$/),
-      gates: [{ verdict: "fail", score: 0.25 }],
+      detail: expect.stringMatching(/^blocked by its gate: url http.* \(.*targets\.yaml:3\): 3 of 12 \| cases$/),
+      gates: [{ verdict: "fail", score: 0.25, place: { line: 3 } }],
     },
   ]);
   expect(Object.keys(fake.branches.get("holdfast/promote-staging-to-prod")?.files ?? {})).toEqual(["prod/api.yaml"]);

@@ -64,7 +64,13 @@ export async function askGates(seed: number, rounds: number): Promise<ReadonlyMa
   for (let round = 0; round < rounds; round += 1) {
     const key = random() < 0.1 ? pick(["another key", ""]) : KEY;
     current = random() < 0.4 ? "passes" : pick(Object.keys(refusals));
-    const gate: ContentGate = { is: "url", url: `${url}/judge`, secretFile: pick(["/a", "/b"]), match: null };
+    const gate: ContentGate = {
+      is: "url",
+      url: `${url}/judge`,
+      secretFile: pick(["/a", "/b"]),
+      match: null,
+      place: null,
+    };
     const type = pick(["chat_prompt", "model-version"]);
     const timeout = new AbortController();
     expire = () => timeout.abort();

@@ -116,7 +116,7 @@ export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
     windows: (entry.windows ?? []).map(freezeWindow),
-    gates: gatesIn(entry, file, at("gate")),
+    gates: gatesIn(entry, file, (item) => placeOf(name, "gate", item)),
     order: orderChoice(entry),
     promote: entry.promote?.map((one) => (typeof one === "string" ? { path: one } : one)) ?? null,
     publish: entry.publishRef ? publishOptions(entry, { source, at }, terminal) : null,

@@ -17,11 +17,11 @@ type Entry = Pick<NonNullable<OperatorConfig["targets"]>[number], "name" | "gate
 export function gatesIn(
   { name, gate }: Entry,
   fileIn: (file: string | undefined) => string | null,
-  place: KeyPlace | null,
+  placeOf: (item: number) => KeyPlace | null,
 ): readonly ContentGate[] {
-  const owner = { name, place };
   const entries = (Array.isArray(gate) ? gate : [gate]).filter(isObject);
-  return entries.map((entry) => {
+  return entries.map((entry, item) => {
+    const owner = { name, place: placeOf(item) };
     const given = { ...withoutNulls(entry) };
     const asks = ASKS.filter((key) => given[key] !== undefined);
     const [is, other] = asks;
@@ -32,7 +32,8 @@ export function gatesIn(
     const beside: readonly string[] = asking[is];
     const stray = Object.keys(given).find((key) => key !== is && !beside.includes(key));
     if (stray !== undefined) throw refused(owner, `has ${is} and ${stray}`, `${stray} does not belong to ${is}`);
-    const gate = { ...questionOf(owner, is, given, fileIn), match: text(given.match) ?? null };
+    const place = owner.place && { file: owner.place.file, line: owner.place.line };
+    const gate = { ...questionOf(owner, is, given, fileIn), match: text(given.match) ?? null, place };
     const { types, isAnyMatched } = judgedBy(gate, kinds);
     if (!isAnyMatched)
       throw refused(

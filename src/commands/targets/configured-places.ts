@@ -2,17 +2,20 @@ import { globMatcher } from "../../core/selection/glob.ts";
 import type { ConfigFile, KeyPlace } from "../../source/read-config.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 
-/** Finds where the configuration has a key of a target, or the target if it lacks the key; null if it is unknown. */
-export type PlaceOf = (target: string, key: keyof TargetEntry) => KeyPlace | null;
+/**
+ * Finds where the configuration has a key of a target, an item of its list where one is asked for, or the target if it
+ * lacks the key; null if it is unknown.
+ */
+export type PlaceOf = (target: string, key: keyof TargetEntry, item?: number) => KeyPlace | null;
 
 /** The places of the targets in these files; a target of a pattern has those of the pattern. */
 export function placesOfTargets(files: readonly ConfigFile[]): PlaceOf {
-  return (target, key) => {
+  return (target, key, item) => {
     for (const file of files) {
       const names = (file.operator.targets ?? []).map(({ name }) => name);
       const own = names.indexOf(target);
       const at = own < 0 ? names.findIndex((name) => standsFor(name, target)) : own;
-      const found = placeIn([file], "targets", at, key);
+      const found = placeIn([file], "targets", at, item === undefined ? key : `${key}/${item}`);
       if (found !== null) return found;
     }
     return null;
@@ -31,8 +34,9 @@ export function placeIn(
   key: string,
 ): KeyPlace | null {
   const pointer = `/${list}/${at}`;
+  const [whole = key] = key.split("/");
   for (const { places } of files) {
-    const found = places.get(`${pointer}/${key}`) ?? places.get(pointer);
+    const found = places.get(`${pointer}/${key}`) ?? places.get(`${pointer}/${whole}`) ?? places.get(pointer);
     if (found !== undefined) return found;
   }
   return null;

@@ -36,6 +36,19 @@ export type CausedBy = ("change" | "pending" | "drift" | "mixed" | "unrecorded")
  * What makes a step dangerous: adopts overwrites what somebody else manages, privilege-growth gives somebody more rights, scale-to-zero may leave no replica running, exposure changes what the network can reach, secret-removed takes a secret away, reverts undoes a change that was made in live, version-immutable would change the content of a version that exists
  */
 export type Risk = ("adopts" | "privilege-growth" | "scale-to-zero" | "exposure" | "secret-removed" | "reverts" | "version-immutable")
+/**
+ * Where the operator's configuration has the gate; null if that is not known
+ */
+export type GatePlace = ({
+/**
+ * The file, relative to the working directory
+ */
+readonly file: string
+/**
+ * The line, from 1
+ */
+readonly line: number
+} | null)
 
 /**
  * Why a step failed; its message carries no value of the manifest
@@ -996,6 +1009,7 @@ readonly name: string
  * Digest of the definition of the gate
  */
 readonly gate: string
+readonly place: GatePlace
 /**
  * Only pass lets the step through; unanswered: nothing was learned
  */
@@ -1841,6 +1855,7 @@ export type WhyGate = {
  * What it asks
  */
 readonly name: string
+readonly place: GatePlace
 /**
  * Its answer; null where it was not asked about this content
  */

@@ -1,5 +1,6 @@
 // src/core/gates: what must be shown of a prompt or a model before it is written. See docs/environments.md#gates.
 
+import type { GatePlace } from "../../contract/generated/output.ts";
 import { canonical } from "../../contract/json.ts";
 import type { Kind } from "../kind.ts";
 import { type Identity, splitIdentity, splitVersion } from "../manifest.ts";
@@ -24,6 +25,8 @@ type GateQuestion =
 export type ContentGate = GateQuestion & {
   /** The identities that it is for; null for everything that it can judge. */
   readonly match: Glob | null;
+  /** Where the operator's configuration has it, which is no part of its definition. */
+  readonly place: GatePlace;
 };
 
 /** What a gate said of a content: it passes, it does not, or no answer was had. Only `pass` is green. */
@@ -80,8 +83,8 @@ function mayMatchKind(match: Glob): (type: string) => boolean {
 }
 
 /** What identifies the definition of a gate: a receipt of another definition is not current. */
-export function gateText(gate: ContentGate): string {
-  return canonical({ ...gate });
+export function gateText({ place: _, ...definition }: ContentGate): string {
+  return canonical({ ...definition });
 }
 
 /** What a gate is called in reports: what it asks; of an address without what may be secret in it. */
@@ -121,14 +124,24 @@ export function closedGates(
   });
 }
 
+/** What a gate is called in reports, and where the configuration has it. */
+export function placedGateName({ name, place }: { readonly name: string; readonly place: GatePlace }): string {
+  return place === null ? name : `${name} (${place.file}:${place.line})`;
+}
+
 /** The answer of a gate as one text. */
-export function gateAnswerText({ name, summary }: Pick<GateReceipt, "name" | "summary">): string {
-  return `${name}: ${summary}`;
+export function gateAnswerText({
+  summary,
+  ...gate
+}: Parameters<typeof placedGateName>[0] & Pick<GateReceipt, "summary">): string {
+  return `${placedGateName(gate)}: ${summary}`;
 }
 
 /** Why closed gates block a step. */
 export function closedGatesText(closed: ReturnType<typeof closedGates>): string {
   return closed
-    .map(({ gate, receipt }) => (receipt === null ? `${gateName(gate)}: not asked` : gateAnswerText(receipt)))
+    .map(({ gate, receipt }) =>
+      gateAnswerText({ name: gateName(gate), place: gate.place, summary: receipt?.summary ?? "not asked" }),
+    )
     .join("; ");
 }

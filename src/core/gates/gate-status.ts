@@ -1,4 +1,4 @@
-import type { WhyGate } from "../../contract/generated/output.ts";
+import type { GatePlace, WhyGate } from "../../contract/generated/output.ts";
 import type { Kind } from "../kind.ts";
 import type { Identity } from "../manifest.ts";
 import { jsonDigest } from "../plan/sign-plan.ts";
@@ -10,7 +10,7 @@ export type GateStatus = {
   readonly failed: number;
   readonly unanswered: number;
   /** The newest ones that are not green. */
-  readonly closed: readonly Omit<GateReceipt, "content" | "gate">[];
+  readonly closed: readonly (Omit<GateReceipt, "content" | "gate"> & { readonly place: GatePlace })[];
 };
 
 /** The number of receipts that a status names. */
@@ -18,7 +18,7 @@ const MAX_CLOSED = 10;
 
 /** What the gates in force said last of each resource; receipts of gates that were defined otherwise do not count. */
 export function gateStatus(gates: readonly ContentGate[], receipts: readonly GateReceipt[]): GateStatus {
-  const inForce = new Set(gates.map((gate) => jsonDigest(gateText(gate))));
+  const inForce = new Map(gates.map((gate) => [jsonDigest(gateText(gate)), gate]));
   const last = new Map(
     receipts
       .filter(({ gate }) => inForce.has(gate))
@@ -32,7 +32,9 @@ export function gateStatus(gates: readonly ContentGate[], receipts: readonly Gat
     passed: pass.length,
     failed: fail.length,
     unanswered: unanswered.length,
-    closed: closed.slice(0, MAX_CLOSED).map(({ content: _, gate: __, ...shown }) => shown),
+    closed: closed.slice(0, MAX_CLOSED).map(({ content: _, gate, ...shown }) => {
+      return { ...shown, place: inForce.get(gate)?.place ?? null };
+    }),
   };
 }
 
@@ -51,6 +53,6 @@ export function receiptsOf(
       (one) => one.identity === identity && one.content === content && one.gate === digest,
     );
     const { verdict = null, score = null, summary = null, at = null } = found ?? {};
-    return { name: gateName(gate), verdict, score, summary, at };
+    return { name: gateName(gate), place: gate.place, verdict, score, summary, at };
   });
 }

@@ -170,8 +170,10 @@ function isStep(step: JsonObject): boolean {
   );
 }
 
-function isGateAnswer({ name, gate, verdict, score, summary }: JsonObject): boolean {
+function isGateAnswer({ name, gate, place, verdict, score, summary }: JsonObject): boolean {
+  const isPlace = isObject(place) && typeof place.file === "string" && typeof place.line === "number";
   return (
+    (place === null || isPlace) &&
     [name, gate, summary].every((text) => typeof text === "string") &&
     (verdict === "pass" || verdict === "fail" || verdict === "unanswered") &&
     (score === null || typeof score === "number")

@@ -36,9 +36,11 @@ export function closedIn(asked: readonly AskedContent[]): ReadonlyMap<Identity, 
 /** What gates say of each step, as the plan shows it. */
 export function answersIn(asked: readonly AskedContent[]): ReadonlyMap<Identity, readonly GateStepAnswer[]> {
   return new Map(
-    asked.map(({ gated: { identity }, receipts }) => [
+    asked.map(({ gated: { identity, gates }, receipts }) => [
       identity,
-      receipts.map(({ name, gate, verdict, score, summary }) => ({ name, gate, verdict, score, summary })),
+      receipts.map(({ name, gate, verdict, score, summary }) => {
+        return { name, gate, place: gates.get(gate)?.place ?? null, verdict, score, summary };
+      }),
     ]),
   );
 }

@@ -5,7 +5,13 @@ import { requireKind } from "../../../../src/core/kind.ts";
 import { jsonDigest } from "../../../../src/core/plan/sign-plan.ts";
 import { kindsByType } from "../../../../src/kinds/index.ts";
 
-const gate: ContentGate = { is: "run", job: "job/c1:w/check", from: null, match: null };
+const gate: ContentGate = {
+  is: "run",
+  job: "job/c1:w/check",
+  from: null,
+  match: null,
+  place: { file: "targets.yaml", line: 7 },
+};
 const receipt = (more: Partial<GateReceipt>): GateReceipt => ({
   ...{ identity: "chat_prompt/r/p", content: "c1", gate: jsonDigest(gateText(gate)), name: "job job/c1:w/check" },
   ...{ verdict: "pass", score: null, summary: "fine", at: "2026-11-28T12:00:00.000Z" },
@@ -18,6 +24,11 @@ test("the last answer about a resource counts, whatever its content", () => {
   const status = gateStatus([gate], [red, receipt({ content: "c2" }), other]);
   expect(status).toMatchObject({ passed: 0, failed: 1, unanswered: 1 });
   expect(status.closed.map(({ identity }) => identity)).toEqual(["chat_prompt/r/p", "chat_prompt/r/other"]);
+});
+
+test("a gate that stands in another line is the same gate, and is named there", () => {
+  const place = { file: "targets.yaml", line: 8 };
+  expect(gateStatus([{ ...gate, place }], [red])).toMatchObject({ failed: 1, closed: [{ place }] });
 });
 
 test("answers to a gate that is defined otherwise do not count", () => {
@@ -34,7 +45,10 @@ test("a receipt explains exactly its content", () => {
   const kind = requireKind(kindsByType, "chat_prompt");
   const about = (content: string) => receiptsOf({ identity: "chat_prompt/r/p", kind, content }, [gate], [red]);
   expect(about("c1")).toMatchObject([{ verdict: "fail", summary: "3 of 12" }]);
-  expect(about("c2")).toEqual([{ name: "job job/c1:w/check", verdict: null, score: null, summary: null, at: null }]);
+  const { place } = gate;
+  expect(about("c2")).toEqual([
+    { name: "job job/c1:w/check", place, verdict: null, score: null, summary: null, at: null },
+  ]);
   const service = requireKind(kindsByType, "service");
   expect(receiptsOf({ identity: "service/c:w/s", kind: service, content: "c1" }, [gate], [red])).toEqual([]);
 });

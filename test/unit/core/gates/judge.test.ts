@@ -23,6 +23,7 @@ const accuracy: MetricGate = {
   atMost: null,
   from: null,
   match: null,
+  place: null,
 };
 const versionWith = (metrics: Json | undefined) => ({ name: "r/m@3", registeredAt: 1_000, metrics });
 const measured = (value: Json, step: Json = 1, timestamp: Json = 1) => ({ key: "accuracy", value, step, timestamp });
@@ -156,7 +157,7 @@ describe("gates", () => {
     ["model-version/r/m@3", "model-version/r/m@4", "model-version", false],
     ["service/**", "service/c:w/s", "service", false],
   ])("with match %s concern %s: %s is %s", (match, identity, type, isGated) => {
-    const gate: ContentGate = { is: "run", job: "job/c1:w/check", from: null, match };
+    const gate: ContentGate = { is: "run", job: "job/c1:w/check", from: null, match, place: null };
     expect(gatesOf([gate], identity, kindOf(type)).length > 0).toBe(isGated);
   });
 
@@ -184,7 +185,9 @@ describe("gates", () => {
   test("are named without what may be secret in an address", () => {
     expect(gateName({ ...accuracy, atMost: 1 })).toBe("metric accuracy at least 0.9 and at most 1");
     const url = "https://ada:key@example.com/gate?token=t";
-    expect(gateName({ is: "url", url, secretFile: "/key", match: null })).toBe("url https://example.com/gate");
+    expect(gateName({ is: "url", url, secretFile: "/key", match: null, place: null })).toBe(
+      "url https://example.com/gate",
+    );
   });
 
   test("are open only with a receipt that passes, of exactly this content and this definition", () => {

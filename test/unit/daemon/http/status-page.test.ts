@@ -82,11 +82,15 @@ const gates: GateStatus = {
   closed: [
     {
       ...{ identity: "model-version/ranking/main@2", verdict: "fail", score: 0.5, at: "2026-11-22T11:57:00.000Z" },
-      ...{ name: "metric accuracy at least 0.9", summary: hostile[0] ?? "" },
+      ...{
+        name: "metric accuracy at least 0.9",
+        summary: hostile[0] ?? "",
+        place: { file: hostile[2] ?? "", line: 7 },
+      },
     },
     {
       ...{ identity: hostile[1] ?? "", verdict: "unanswered", score: null, at: "2026-11-22T11:56:00.000Z" },
-      ...{ name: hostile[6] ?? "", summary: "nobody answers" },
+      ...{ name: hostile[6] ?? "", summary: "nobody answers", place: null },
     },
   ],
 };
@@ -180,7 +184,7 @@ test("gates that have not passed stand before the facts, and what the registry a
   const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
   const [, closed = "", after = ""] = /Gates that have not passed(.*?)<dl>(.*)$/s.exec(page) ?? [];
   const first =
-    "model-version/ranking/main@2: failed at 2026-11-22T11:57:00.000Z: metric accuracy at least 0.9: &lt;script&gt;";
+    "model-version/ranking/main@2: failed at 2026-11-22T11:57:00.000Z: metric accuracy at least 0.9 (&lt;/style&gt;";
   expect(closed).toContain(first);
   expect(closed).toContain(": no answer at 2026-11-22T11:56:00.000Z: service/dev:web/\\u202eipa: nobody answers");
   expect(after).toContain("<dt>Gates</dt><dd>3 passed, 1 failed, 1 no answer</dd>");

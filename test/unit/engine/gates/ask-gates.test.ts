@@ -22,7 +22,7 @@ test("the request that the documentation shows is signed as it says", async () =
     /key: {7}(.*)\nbody: {6}(.*)\nsignature: (sha256=[0-9a-f]{64})\n/.exec(page) ?? [];
   const { identity, digest, at } = JSON.parse(body);
   const { url, received } = await startReceiver();
-  const gate = { is: "url", url, secretFile: "/key", match: null } as const;
+  const gate = { is: "url", url, secretFile: "/key", match: null, place: null } as const;
   await askUrl(
     gate,
     { identity, content: digest },
