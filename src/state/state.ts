@@ -18,10 +18,12 @@ export type State = {
   /** False if nothing can be stored. Only a run that writes nothing to a control plane may continue then. */
   readonly isWritable: boolean;
   /**
-   * The holder name for leases. It stays the same on one machine, so that a run after a crash does not wait for its own
-   * lease to expire. Only the holder of the lock may use it.
+   * The holder name for leases. In a folder it stays the same, so that a run after a crash does not wait for its own lease
+   * to expire. In a database each holder of the lock has its own. Only the holder of the lock may use it.
    */
   readonly holder: () => Promise<string>;
+  /** The name of the holder that lost the lock without giving it back, and may still have a lease; null if there is none. */
+  readonly formerHolder: () => Promise<string | null>;
   /** Locks the state against other writers until it is disposed; fails if another process holds the lock. */
   readonly lock: () => Promise<StateLock>;
   /** Opens the ledger of one server, by the server's name. If nothing can be stored, it is empty or read-only. */

@@ -24,6 +24,12 @@ async function database() {
   return { client, access };
 }
 
+/** Breaks the connections that hold locks in this database, and not those of tests beside this one. */
+async function breakLockSessions(client: Client) {
+  await client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+}
+
 test("a run that lost its connection with the lock writes nothing once another one has taken over", async () => {
   const { client, access } = await database();
   const first = await access().open({ keyText });
@@ -31,7 +37,7 @@ test("a run that lost its connection with the lock writes nothing once another o
   await using lock = await first.lock();
   expect(lock.leftBy).toBeNull();
   await ledger.record([receipt("before")]);
-  await client.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2");
+  await breakLockSessions(client);
   // Nobody has taken over yet.
   await ledger.record([receipt("still")]);
   const taker = access();
@@ -44,6 +50,36 @@ test("a run that lost its connection with the lock writes nothing once another o
   const other = await second.ledger("http://server");
   expect(await other.pending()).toEqual([]);
   expect([...(await other.heads()).keys()]).toEqual([receipt("before").identity, receipt("still").identity]);
+});
+
+test("a run that is stopped without losing its connection has lost the lock when its lease ends, and stays without it", async () => {
+  const { client, access } = await database();
+  const first = await access().open({ keyText });
+  const ledger = await first.ledger("http://server");
+  const lock = await first.lock();
+  const second = await access().open({ keyText });
+  await expect(second.lock()).rejects.toMatchObject({ code: "locked", message: expect.stringContaining("process") });
+  await client.query("UPDATE holdfast.writer_lease SET until = 0");
+  await using taken = await second.lock();
+  expect(taken.leftBy).toMatch(/^process /);
+  const { rows: before } = await client.query("SELECT * FROM holdfast.writer_lease");
+  await expect(ledger.record([receipt("late")])).rejects.toMatchObject({ code: "locked" });
+  // Giving back what it no longer has takes nothing from the new holder.
+  await lock[Symbol.asyncDispose]();
+  expect((await client.query("SELECT * FROM holdfast.writer_lease")).rows).toEqual(before);
+  await expect(first.lock()).rejects.toMatchObject({ code: "locked" });
+});
+
+test("a lease is renewed while its holder lives, also on a new connection", async () => {
+  const { client, access } = await database();
+  const first = await access().open({ keyText });
+  await using lock = await first.lock();
+  expect(lock.leftBy).toBeNull();
+  await breakLockSessions(client);
+  const until = async () => Number((await client.query("SELECT until FROM holdfast.writer_lease")).rows[0]?.until);
+  const before = await until();
+  await expect.poll(until, { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect((await access().open({ keyText })).lock()).rejects.toMatchObject({ code: "locked" });
 });
 
 test("a database has no secret that can be read without the key, and refuses another key", async () => {
@@ -83,7 +119,9 @@ test("each target has its own schema, whatever their names have in common, besid
 
 test("a state of a newer release is refused, and nothing is changed", async () => {
   const { client, access } = await database();
-  await access().open({ keyText });
+  const state = await access().open({ keyText });
   await client.query("INSERT INTO holdfast.holdfast_migration VALUES ('999-of-tomorrow', '2027-01-01')");
   await expect(access().open({ keyText })).rejects.toMatchObject({ code: "newer-schema" });
+  // Nor is it written by a process that had opened it before.
+  await expect(state.lock()).rejects.toMatchObject({ code: "newer-schema" });
 });

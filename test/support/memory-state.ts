@@ -41,6 +41,7 @@ export function memoryState(): StateAccess {
     key,
     isWritable: true,
     holder: async () => `memory ${key.version}`,
+    formerHolder: async () => null,
     lock: async () => {
       if (isLocked) throw new HoldfastError("locked", "another writer has the state");
       isLocked = true;

@@ -22,6 +22,7 @@ export async function leaseOptions(
     writer: session.writer,
     scope: rules.leaseScope ?? scopeOf(manifests),
     holder: await state.holder(),
+    former: await state.formerHolder(),
     requestTimeoutMs: rules.requestTimeoutMs,
     ...(rules.maxLeaseMs === null ? {} : { maxMs: rules.maxLeaseMs }),
     // A stop request releases the lease; it does not interrupt the release.

@@ -31,6 +31,8 @@ export type LeaseOptions = {
   readonly scope: string;
   /** The holder's name; the same holder gets its lease back immediately. */
   readonly holder: string;
+  /** The holder that can no longer write with this state, but may still have the lease; null if there is none. @default null */
+  readonly former?: string | null;
   /** The timeout of one request. No request may outlive the lease, unless `maxMs` makes the lease shorter. */
   readonly requestTimeoutMs: number;
   /** The maximum duration without renewal; the fencing token rejects later requests. @default as long as a request needs */
@@ -48,8 +50,17 @@ export type LeaseResult =
   /** The control plane has no leases, or none for this caller. */
   | { readonly state: "none"; readonly why: string };
 
-/** Requests a lease once. */
+/** Requests a lease once, and once more after it has ended that of the former holder. */
 export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> {
+  const { former = null, signal } = options;
+  const result = await requestLease(options);
+  if (result.state !== "busy" || former === null) return result;
+  // What it still sends is then rejected: the next lease has a newer fencing token.
+  await putLease({ ...options, holder: former }, { signal, release: true });
+  return requestLease(options);
+}
+
+async function requestLease(options: LeaseOptions): Promise<LeaseResult> {
   const { scope, clock } = options;
   const requestedAt = clock.monotonic();
   const sent = await putLease(options, { signal: options.signal });

@@ -4,9 +4,10 @@ import { type Kysely, sql } from "kysely";
 import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { parseKey, type SealKey } from "../../seal/seal-key.ts";
+import { requireSchema } from "../../store/migrate.ts";
 import { publicAddress } from "../../store/postgres/address.ts";
-import { hasSchema, holdDatabaseLock, isDatabaseLockHeld } from "../../store/postgres/database-lock.ts";
-import { openPostgresStore } from "../../store/postgres/open.ts";
+import { databaseError, openPostgresStore } from "../../store/postgres/open.ts";
+import { hasSchema } from "../../store/postgres/session.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError, storageErrorText } from "../../store/store-error.ts";
 import { ledgerIn } from "../database/ledger.ts";
@@ -16,6 +17,7 @@ import { storedTarget } from "../database/target-store.ts";
 import { makeStateFolder } from "../sqlite/ledger-folders.ts";
 import type { DatabasePlace, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
+import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 
 // Each target has its own connections, and many machines may share the database's.
 const POOLS = { read: 2, write: 2 };
@@ -28,16 +30,18 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   let opening: Promise<Store<StateTables>> | null = null;
   // The number under which this process took the lock; null while it has not.
   let number: number | null = null;
+  let hasFormer = false;
+  const { clock, random } = options;
+  const isLocked = (): Promise<boolean> => isWriterLeaseHeld({ place, schema, clock });
   const open = async (): Promise<Store<StateTables>> => {
-    const isLocked = number === null && (await isDatabaseLockHeld(address, schema));
-    const { clock, random } = options;
-    const mode = isLocked ? "leave" : "migrate";
+    const mayMigrate = number !== null || !(await isLocked());
+    const mode = mayMigrate ? "migrate" : "leave";
     const opened = openPostgresStore<StateTables>(address, postgresStateMigrations, {
       ...{ clock, random, pools: POOLS },
       schema: mode,
       namespace: schema,
     });
-    return isLocked ? opened.catch((error: unknown) => throwInUse(shown, error)) : opened;
+    return mayMigrate ? opened : opened.catch((error: unknown) => throwInUse(shown, error));
   };
   const opened = async (): Promise<Store<StateTables>> => {
     opening ??= open().catch((error: unknown) => {
@@ -52,26 +56,32 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     [Symbol.asyncDispose]: async () => (await opening)?.close(),
   };
   const lock = async (): Promise<StateLock> => {
-    const held = await holdDatabaseLock(address, schema);
     const store = await opened();
-    if (held === null) throw inUse(shown, (await writerIn(store.read))?.by ?? null);
-    const by = `process ${process.pid} on ${hostname()}, since ${timestampText(options.clock.now())}`;
-    const taken = await store.write((transaction) => takeOver(transaction, by));
-    number = taken.number;
+    // Another process may have upgraded the schema since this one opened it.
+    await requireSchema(store.read, postgresStateMigrations, schema).catch((error: unknown) => {
+      throw databaseError(address, error);
+    });
+    const by = `process ${process.pid} on ${hostname()}, since ${timestampText(clock.now())}`;
+    const lease = await takeWriterLease({ place, schema, by, clock });
+    if (!("number" in lease)) throw inUse(shown, lease.heldBy);
+    ({ number } = lease);
+    hasFormer = lease.leftBy !== null;
     return {
-      leftBy: taken.leftBy,
+      leftBy: lease.leftBy,
       [Symbol.asyncDispose]: async () => {
-        await store.write((transaction) => leave(transaction, taken.number)).catch(unlessGone);
         number = null;
-        await held[Symbol.asyncDispose]();
+        await lease[Symbol.asyncDispose]();
       },
     };
+  };
+  const holderOf = async (nth: number | null): Promise<string> => {
+    return `postgres:${schema} (${await holderId(database, random)}${nth === null ? "" : ` ${nth}`})`;
   };
   return {
     target: async () => storedTarget(database),
     recorded: () => recordedNames(database),
-    exists: () => hasSchema(address, schema),
-    isLocked: () => isDatabaseLockHeld(address, schema),
+    exists: () => hasSchema(address, schema, clock),
+    isLocked,
     open: async ({ keyText }) => {
       const key = requireKey(shown, keyText);
       // For the caches alone: a machine without a disk has none.
@@ -83,7 +93,8 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
         key,
         isWritable: true,
         lock,
-        holder: async () => `postgres:${schema} (${await holderId(database, options.random)})`,
+        holder: () => holderOf(number),
+        formerHolder: async () => (number !== null && hasFormer ? holderOf(number - 1) : null),
         ledger: async (server) => ledgerIn(await opened(), { server, key }),
       };
     },
@@ -150,26 +161,6 @@ async function requireNumber(database: Kysely<StateTables>, number: number, show
 async function writerIn(database: Kysely<StateTables>, locking = sql``): Promise<Writer | undefined> {
   const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 ${locking}`.execute(database);
   return rows[0];
-}
-
-async function takeOver(
-  database: Kysely<StateTables>,
-  by: string,
-): Promise<{ readonly number: number; readonly leftBy: string | null }> {
-  const former = await writerIn(database, sql`FOR UPDATE`);
-  const number = (former?.number ?? 0) + 1;
-  await sql`INSERT INTO writer (one, number, by) VALUES (1, ${number}, ${by})
-    ON CONFLICT (one) DO UPDATE SET number = excluded.number, by = excluded.by`.execute(database);
-  return { number, leftBy: former?.by ?? null };
-}
-
-async function leave(database: Kysely<StateTables>, number: number): Promise<void> {
-  await sql`UPDATE writer SET by = NULL WHERE one = 1 AND number = ${number}`.execute(database);
-}
-
-// The next holder then learns that this one left the lock without a word, and is careful.
-function unlessGone(error: unknown): void {
-  if (!(error instanceof StoreError || error instanceof HoldfastError)) throw error;
 }
 
 function inUse(shown: string, by: string | null): HoldfastError {

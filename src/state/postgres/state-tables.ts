@@ -72,4 +72,12 @@ export const postgresStateMigrations: Migrations = {
     },
   },
   ...sharedMigrations,
+  // Apart from the number, which every write reads, so that no renewal is in its way.
+  "013-writer-lease": {
+    up: (database) =>
+      createTable(database, "writer_lease", {
+        columns: { one: "integer", number: "integer", until: "integer" },
+        key: ["one"],
+      }),
+  },
 };

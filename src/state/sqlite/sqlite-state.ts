@@ -61,6 +61,7 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
         key,
         isWritable,
         lock,
+        formerHolder: async () => null,
         holder: async () => {
           const { holderId } = await import("../database/state-database.ts");
           return holderName(folder, await holderId(await opened(), options.random));

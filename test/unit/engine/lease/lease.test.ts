@@ -124,6 +124,17 @@ test("whoever lives is not waited for, and the refusal names it; its release fre
   await lease[Symbol.asyncDispose]();
 });
 
+test("the lease of a holder that has lost its state ends at once for the next one, and what it still sends is rejected", async () => {
+  const { asked, held } = await opened();
+  const lost = await held({ requestTimeoutMs: 60_000 });
+  expect(await acquireLease(asked({ holder: "two" }))).toMatchObject({ state: "busy" });
+  expect(await acquireLease(asked({ holder: "two", former: "three" }))).toMatchObject({ state: "busy" });
+  const next = await held({ holder: "two", former: "one" });
+  expect(next.fencingToken()).toBeGreaterThan(lost.fencingToken());
+  const late = await lost.writer.send("putTeam", { body: { manifest } }, never);
+  expect(late).toMatchObject({ state: "refused", status: 412 });
+});
+
 test("S50 a lease that the control plane does not grant for so long is no reason to write without one", async () => {
   const { asked } = await opened({ maxLeaseSeconds: 30 });
   await expect(acquireLease(asked({ requestTimeoutMs: 29_000 }))).rejects.toMatchObject({

@@ -1,0 +1,57 @@
+import { Client } from "pg";
+import type { Clock } from "../../clock/clock.ts";
+import type { Secret } from "../../contract/secret.ts";
+import { connectionString } from "./address.ts";
+import { toStoreError } from "./connection.ts";
+import { databaseError } from "./open.ts";
+
+const CONNECT_MS = 10_000;
+const ANSWER_MS = 10_000;
+const CLOSE_MS = 1000;
+
+// The server notices within 15 seconds that the machine of a session is gone.
+const SETTINGS = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2";
+
+/** One connection to a database, outside of any pool; its session locks end with it. */
+export type DatabaseSession = AsyncDisposable & {
+  /** Runs a query with parameters, or several queries without them; returns the rows of the last one. */
+  readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+};
+
+/** Opens a session; its names mean those of the schema, if one is given. */
+export async function openDatabaseSession(
+  address: Secret,
+  { clock, namespace = null }: { readonly clock: Clock; readonly namespace?: string | null },
+): Promise<DatabaseSession> {
+  const client = new Client({
+    connectionString: connectionString(address, namespace),
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    application_name: "holdfast",
+  });
+  // A connection that breaks is noticed at its next use.
+  client.on("error", () => undefined);
+  const translated = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw databaseError(address, toStoreError(error));
+    }
+  };
+  await translated(async () => {
+    await client.connect();
+    await client.query(SETTINGS);
+  });
+  return {
+    query: (text, values) => translated(async () => (await client.query(text, values && [...values])).rows),
+    // A server that is cut off would never answer.
+    [Symbol.asyncDispose]: () => Promise.race([client.end(), clock.sleep(CLOSE_MS, { ref: false })]),
+  };
+}
+
+/** Whether a database has a schema of that name. */
+export async function hasSchema(address: Secret, name: string, clock: Clock): Promise<boolean> {
+  await using session = await openDatabaseSession(address, { clock });
+  return (await session.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [name])).length > 0;
+}
