@@ -18,14 +18,17 @@ export function judgeRun(job: Identity, version: RegisteredVersion, rows: readon
   const untimed = runs.find(({ began }) => !Number.isFinite(began));
   if (untimed !== undefined) return unanswered(`run ${untimed.name} of ${job} does not say when it began`);
   const since = runs.filter(({ began }) => began > registeredAt).toSorted((a, b) => b.began - a.began);
-  const finished = since.find(({ ended }) => ended !== null);
-  if (finished === undefined) {
+  const finished = since.filter(({ ended }) => ended !== null);
+  const [newest] = finished;
+  if (newest === undefined) {
     const [running] = since;
     if (running !== undefined) return unanswered(`run ${running.name} of ${job} has not ended`);
     const before = runs.length === 0 ? "" : `; the newest of ${runs.length} began before that`;
     return unanswered(`no run of ${job} has begun since ${name} was registered${before}`);
   }
-  return answerOf(finished, name);
+  // Times may be whole seconds: of several that began at the newest one, each must have succeeded.
+  const last = finished.filter(({ began }) => began === newest.began).map((one) => answerOf(one, name));
+  return last.find(({ verdict }) => verdict !== "pass") ?? answerOf(newest, name);
 }
 
 function answerOf({ name, began, ended, run }: Run, version: string): GateAnswer {

@@ -95,6 +95,12 @@ describe("a gate over a job", () => {
   test.each<[string, readonly Json[], string, string]>([
     ["a run after the registration passes", [run(5)], "pass", "run run-5 since r/m@3: FINISHED, exit code 0"],
     ["the newest finished one counts", [run(5), run(9, { status: "FAILED", exitCode: 2 })], "fail", "FAILED"],
+    [
+      "of two of one second each must have succeeded",
+      [run(9), run(9, { name: "run-10", status: "FAILED", exitCode: 2 })],
+      "fail",
+      "run-10",
+    ],
     ["one in progress does not", [run(5), run(9, { status: "RUNNING", endTime: null })], "pass", "run-5"],
     ["an earlier one does not", [run(-5)], "unanswered", "no run of job/c:w/check has begun since r/m@3"],
     ["nor one of the same moment", [run(0)], "unanswered", "no run of job/c:w/check has begun since r/m@3"],
