@@ -239,8 +239,9 @@ export async function startEvidence(places: readonly Place[], random: () => numb
       const isTimed = rows.every(({ createdAt }) => createdAt !== null);
       for (const { digest, at } of registered) {
         const since = rows.filter(({ createdAt, endTime }) => (createdAt ?? 0) > at && endTime > 0);
-        const newest = since.toSorted((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0))[0];
-        say("job", digest, isTimed && newest?.status === "FINISHED");
+        const newest = Math.max(...since.map(({ createdAt }) => createdAt ?? 0));
+        const last = since.filter(({ createdAt }) => createdAt === newest);
+        say("job", digest, isTimed && last.length > 0 && last.every(({ status }) => status === "FINISHED"));
       }
       return rows.map((run, nth) => ({ name: `check-1-${nth + 1}`, ...run }));
     }

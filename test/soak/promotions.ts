@@ -274,7 +274,8 @@ type Opened = FoundTargets & {
   readonly target: (name: string) => CommandTarget;
 };
 
-async function openTargets(
+/** The targets of a sweep, as commands find them, with a clock that waits for nothing. */
+export async function openTargets(
   folder: string,
   places: readonly Place[],
   { planes, urls, gatesOf }: Evidence,
