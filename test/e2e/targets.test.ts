@@ -307,6 +307,19 @@ describe("targets", () => {
     );
     expect(await run(["plan"])).toMatchObject({ code: 3, stdout: "" });
   });
+
+  test("are needed for --target: without them nothing is written under a name that has no patches and no gates", async () => {
+    const server = await serve();
+    const { runHere: run } = await sourceOf({ "ml.yaml": team("ml") }, server);
+    for (const command of [["validate"], ["plan"], ["render"], ["apply", "--yes"]]) {
+      const ended = await run([...command, "--target", "prod"]);
+      expect(ended).toMatchObject({ code: 3, stdout: "" });
+      expect(ended.stderr).toContain(
+        "there is no target prod\n  → targets are declared in the operator's configuration",
+      );
+    }
+    expect(teams(server)).toEqual([]);
+  });
 });
 
 describe("targets from a pattern", () => {

@@ -151,8 +151,11 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const dispose = () => resources.disposeAsync();
   const opened = { operator, stateFolder, database, [Symbol.asyncDispose]: dispose };
   if (chosen.entries.length === 0) {
+    const alone = createTarget(null, shared);
+    // Where the configuration with the targets is missing, so are their patches and gates.
+    if (flags.target !== undefined && !globMatcher(flags.target)(alone.name)) throw unknownTarget(flags.target, []);
     const orders = stageOrders([], () => createTarget(null, shared), terminal);
-    return { ...opened, targets: [createTarget(null, shared)], orders, patterns: null };
+    return { ...opened, targets: [alone], orders, patterns: null };
   }
   const expanded = await expandedOf(chosen, shared);
   const choices = choicesOf(expanded, chosen, shared);
@@ -243,10 +246,13 @@ function namedIn(choices: readonly TargetChoice[], name: string | undefined): re
   const isNamed = globMatcher(name);
   const found = choices.filter((choice) => isNamed(choice.name));
   if (found.length > 0) return found;
+  throw unknownTarget(name, choices);
+}
+
+function unknownTarget(name: string, choices: readonly TargetChoice[]): HoldfastError {
   const names = listed(choices.map((choice) => choice.name));
-  throw new HoldfastError("invalid", `there is no target ${name}`, {
-    hint: names === "" ? "targets are declared in the operator's configuration (--config)" : `there are: ${names}`,
-  });
+  const hint = names === "" ? "targets are declared in the operator's configuration (--config)" : `there are: ${names}`;
+  return new HoldfastError("invalid", `there is no target ${name}`, { hint });
 }
 
 /** Returns a function that finds the embedded control plane of a state folder, or starts it once for all targets. */
