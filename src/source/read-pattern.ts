@@ -98,9 +98,9 @@ async function foldersIn(
 ): Promise<readonly string[]> {
   const matchers = segments.map(segmentMatcher);
   const fixed = segments.slice(0, segments.findIndex(hasWildcard));
-  const below = fixed.length === 0 ? [] : [fixed.join("/")];
+  const below = fixed.length === 0 ? {} : { paths: [fixed.join("/")] };
   const folders = new Set<string>();
-  for (const { path } of await listTree(repository, commit, pace, { withSizes: false, paths: below })) {
+  for (const { path } of await listTree(repository, commit, pace, { withSizes: false, ...below })) {
     const names = path.split("/");
     if (names.length > segments.length && matchers.every((matches, at) => matches(names[at] ?? "")))
       folders.add(names.slice(0, segments.length).join("/"));

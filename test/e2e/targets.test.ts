@@ -356,6 +356,21 @@ describe("targets from a pattern", () => {
     ]);
   });
 
+  test("follow folders at the root of a commit, and one that is named without a wildcard", async () => {
+    const upstream = await upstreamOf({ "a/m.yaml": workspaceIn("a"), "b/m.yaml": workspaceIn("b") });
+    const found = async (each: string) => {
+      const { runHere: run } = await operatorOf({
+        sources: [{ name: "platform", url: upstream.folder }],
+        targets: [{ name: "x-{dir}", each }],
+      });
+      return JSON.parse((await run(["status", "-o", "json"])).stdout).targets.map(
+        ({ target }: { readonly target: string }) => target,
+      );
+    };
+    expect(await found("*")).toEqual(["x-a", "x-b"]);
+    expect(await found("b")).toEqual(["x-b"]);
+  });
+
   test("are retired when their folder goes: kept and listed, and their resources may move", async () => {
     const server = await serve(["--documented-only"]);
     const upstream = await upstreamOf(clusters("a", "b"));
