@@ -158,7 +158,7 @@ async function runAll(watched: readonly Watched[], options: RunOptions): Promise
   const replaced = AbortSignal.any([options.replaced, failed.signal]);
   const runOne = async (one: Watched): Promise<void> => {
     try {
-      await runTarget(one, { ...options, replaced }, control);
+      await runTarget(one, { ...options, isAlone: watched.length === 1, replaced }, control);
     } catch (error) {
       // The others finish the pass in progress and end.
       if (watched.length > 1 && error instanceof HoldfastError) {
@@ -174,9 +174,13 @@ async function runAll(watched: readonly Watched[], options: RunOptions): Promise
   if (failure !== undefined) throw failure.reason;
 }
 
-async function runTarget(one: Watched, options: RunOptions, control: ControlSocket): Promise<void> {
+async function runTarget(
+  one: Watched,
+  options: RunOptions & { readonly isAlone: boolean },
+  control: ControlSocket,
+): Promise<void> {
   const watch = createPassWatch();
-  const { clock, random, stopping, signal, replaced, isReloaded, memories, onWorked } = options;
+  const { isAlone, clock, random, stopping, signal, replaced, isReloaded, memories, onWorked } = options;
   const { begin, emit, failure, end, applied, ended } = observers([
     watch.observer,
     ...options.observers.of(one.name),
@@ -201,7 +205,7 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
   try {
     await runPasses(target, {
       ...{ clock, random, stopping, signal, replaced, isReloaded, memories },
-      ...{ name, queue, election, sync, intervalMs, driftIntervalMs },
+      ...{ name, isAlone, queue, election, sync, intervalMs, driftIntervalMs },
       emit,
       onWorked,
       // The daemon that served the socket before has ended.

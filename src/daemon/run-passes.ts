@@ -41,6 +41,8 @@ export type RunContext = Run &
   PassSchedule &
   Succession & {
     readonly name: string;
+    /** Whether it is the only target of the daemon; then a refusal before its first successful pass is for good. */
+    readonly isAlone: boolean;
     readonly queue: PassQueue;
     /** The election that the targets of one control plane share. */
     readonly election: Election;
@@ -58,7 +60,7 @@ export type RunContext = Run &
     readonly onFatal: (error: unknown, startedAt: number) => Promise<void>;
   };
 
-// Only a token or a flag that is refused before the first successful pass ends the daemon.
+// Only a token or a flag that is refused before the first successful pass ends the daemon of a single target.
 const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source and on an interval, until it is stopped. */
@@ -68,14 +70,7 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   const follower = followSource(target, context, signal);
   const leader = leaderOf(context, () => ended.abort());
-  const startedAt = context.clock.now();
-  try {
-    await connectLeader(target, leader, { ...context, stopping: signal });
-  } catch (error) {
-    if (signal.aborted) return;
-    await context.onFatal(error, startedAt);
-    throw error;
-  }
+  if (!(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
   using freezeEnd = freezeEndOf(target, context);
@@ -87,6 +82,36 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   });
   ended.abort();
   await rollouts.ended();
+}
+
+/** Connects a target; false if it is stopped before. One of several is tried again when it is refused. */
+async function isConnected(
+  target: Target,
+  leader: Leader,
+  context: RunContext,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const { clock, isAlone, intervalMs, replaced, onFailure, onFatal } = context;
+  const signal = AbortSignal.any([stopping, replaced]);
+  for (;;) {
+    const startedAt = clock.now();
+    try {
+      await connectLeader(target, leader, { ...context, stopping });
+      return true;
+    } catch (error) {
+      if (stopping.aborted) return false;
+      const isFinal = isAlone || !FATAL.includes(codeOf(error));
+      if (!isFinal) onFailure(error);
+      await onFatal(error, startedAt);
+      if (isFinal) throw error;
+    }
+    await clock.sleep(intervalMs, { signal }).catch(() => {});
+    if (signal.aborted) return false;
+  }
+}
+
+function codeOf(error: unknown): FailureCode {
+  return error instanceof HoldfastError ? error.code : "error";
 }
 
 function connectLeader(target: Target, leader: Leader, run: Run): Promise<TargetConnection> {
@@ -206,7 +231,7 @@ function createPass(
   context: RunContext,
   { follower: { follow, settled, setPaths }, leader, signal, freezeEnd, onLeft }: PassOptions,
 ): (due: DuePass) => Promise<void> {
-  const { name, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
+  const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
   const earlier = context.memories.get(name) ?? null;
@@ -219,8 +244,8 @@ function createPass(
       ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
       : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
   const isFatal = (error: unknown): boolean => {
-    const code = error instanceof HoldfastError ? error.code : "error";
-    return code === "locked" || (!hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
+    const code = codeOf(error);
+    return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
   };
   const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
   return async ({ job, stopWaiting }) => {

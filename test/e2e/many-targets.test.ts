@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { targetName, useManyTargets } from "../soak/many-targets.ts";
+import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { notingGit } from "../support/git.ts";
 import { team } from "../support/manifests.ts";
@@ -80,4 +81,30 @@ test("a target that names no control plane fails alone, and is shown before the 
 // `npm run soak -- many-targets` does the same with two hundred.
 test.each([1, 2])("targets are applied, shown, retired, added and followed on %s control planes", async (planes) => {
   await useManyTargets({ targets: 14, planes });
+});
+
+test("a daemon goes on with its other targets where the token of one is missing or refused, and takes it up once it is right", async () => {
+  const servers = [await serve(), await serve(), await serve()] as const;
+  const upstream = await upstreamOf({ "a/m.yaml": team("ml"), "b/m.yaml": team("ml"), "c/m.yaml": team("ml") });
+  const operator = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    servers: ["a", "b", "c"].map((name, at) => ({ name, url: servers[at]?.url, tokenFile: `${name}.token` })),
+    targets: [{ name: "{dir}", each: "*", server: "{dir}", interval: 0.3 }],
+  });
+  await operator.write("a.token", "wrong");
+  await operator.write("c.token", servers[2].token);
+  const daemon = operator.start(["watch"]);
+  const statuses = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout).targets;
+  await eventually("two are Stalled, and the third is written", async () => {
+    const all: readonly { readonly condition: string; readonly reason: string | null }[] = await statuses();
+    const shown = all.map(({ condition, reason }) => `${condition} ${reason}`).join(", ");
+    return shown === "Stalled Unauthorized, Stalled Unauthorized, Ready null";
+  });
+  expect(daemon.stderr()).toContain("the token is not valid");
+  expect(daemon.stderr()).toContain("b.token is missing or empty");
+  await operator.write("a.token", servers[0].token);
+  await operator.write("b.token", servers[1].token);
+  await eventually("all are written", () => servers.every((server) => server.effects().length === 1));
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
 });
