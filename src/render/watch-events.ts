@@ -3,7 +3,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/diagnostic.
 import type { Plan } from "../core/plan/plan.ts";
 import type { ApplyEvent, KeptEvent, PassEvent } from "../core/report/events.ts";
 import { placeText } from "../core/report/invalid-text.ts";
-import { applyConclusion } from "../core/report/pass-result.ts";
+import { applyConclusion, isHolding } from "../core/report/pass-result.ts";
 import { hasBadRollout, type Outcome } from "../core/report/report.ts";
 import { isRunWarning } from "../core/run-warning.ts";
 import { timestampText } from "../core/timestamp-text.ts";
@@ -110,7 +110,7 @@ export function recoveredEvent(milliseconds: number): WatchLogBody {
 
 /** Why a pass has failed. */
 export type PassFailure = {
-  /** A target that only waits for others has not failed. */
+  /** A target that is held, or waits for others, has not failed. */
   readonly level: "info" | "error";
   readonly message: string;
   readonly hint: string | null;
@@ -122,9 +122,9 @@ export function failedEvent(failure: PassFailure): WatchEventBody {
   return { ...infoEvent("failed", failure.message), ...failure };
 }
 
-/** A target that only waits for others keeps its revision without a failure. */
-export function keptLevel({ reason }: KeptEvent): PassFailure["level"] {
-  return reason === "Waiting" ? "info" : "error";
+/** A target that is held, or waits for others, keeps its revision without a failure. */
+export function keptLevel(event: KeptEvent): PassFailure["level"] {
+  return isHolding(event) ? "info" : "error";
 }
 
 function infoEvent(event: WatchEventBody["event"], message: string): WatchEventBody {
@@ -143,7 +143,10 @@ function readBody(found: Extract<PassEvent, { readonly what: "read" }>["diagnost
 function appliedBodies({ report, tokens, plan, isPart }: ApplyEvent): readonly WatchEventBody[] {
   const { revision, outcomes, summary } = report;
   const { verdict, reasons } = applyConclusion({ report, plan });
-  const end = verdict === "succeeded" ? ({ level: "info", event: "applied" } as const) : INCOMPLETE;
+  const end = {
+    level: verdict === "failed" ? "error" : "info",
+    event: verdict === "succeeded" ? "applied" : "incomplete",
+  } as const;
   // The other reasons are told by the events of their resources.
   const waiting = reasons.flatMap(({ reason, message }) => (reason === "NotAdopted" ? `; ${reason}: ${message}` : []));
   const changed = outcomes.filter(({ result }) => result !== "unchanged");
@@ -168,5 +171,3 @@ export function outcomeEvent(
   const message = `${error === null ? result : `${result}: ${error.message}`}${place}${where}`;
   return { level, event: "outcome", revision, identity, message, result, rollout, error: error?.code ?? null };
 }
-
-const INCOMPLETE = { level: "error", event: "incomplete" } as const;

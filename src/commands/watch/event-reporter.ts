@@ -4,6 +4,7 @@ import { errorMessage } from "../../contract/error-message.ts";
 import type { WatchEvent } from "../../contract/generated/output.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
+import { isHolding } from "../../core/report/pass-result.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { jsonLine } from "../../render/escape.ts";
 import {
@@ -34,7 +35,7 @@ export type WatchReporter = PassObserver & {
 export function failureIn(error: unknown): PassFailure {
   const { hint = null, diagnostics = [] } = toHoldfastError(error) ?? {};
   const message = errorMessage(error);
-  const level = error instanceof SourceError && error.reason === "Waiting" ? "info" : "error";
+  const level = error instanceof SourceError && isHolding(error) ? "info" : "error";
   return { level, message, hint, diagnostics };
 }
 

@@ -49,8 +49,10 @@ export function logReporter({ stderr, clock }: Terminal): WatchReporter {
     end: ({ conclusion: { verdict }, times }) => {
       begunAt = null;
       if (verdict === "failed") troubleSince ??= times.startedAt;
-      if (verdict === "succeeded" || verdict === "held") {
-        news.forget(TROUBLE);
+      const isOver = verdict === "succeeded" || verdict === "held";
+      // A hold lasts for many passes, so what is said of it is no news in each of them.
+      if (verdict === "succeeded" || (isOver && troubleSince !== null)) news.forget(TROUBLE);
+      if (isOver) {
         if (troubleSince !== null) say(recoveredEvent(times.endedAt - troubleSince));
         troubleSince = null;
       }
@@ -83,7 +85,7 @@ function createNews(): News {
   };
   return {
     isNew: (body) => {
-      const { event, identity, revision, message, level } = body;
+      const { event, identity, revision, message, level, error = null } = body;
       switch (event) {
         case "idle":
           return false;
@@ -92,7 +94,7 @@ function createNews(): News {
           return true;
         case "outcome":
           // What was written is news every time; what could not be is news once, whatever the commit.
-          return level === "info" || changes(outcomes, identity ?? "", message);
+          return (level === "info" && error === null) || changes(outcomes, identity ?? "", message);
         case "applied":
           return changes(last, event, revision ?? "") || hasChanged(body);
         case "incomplete":

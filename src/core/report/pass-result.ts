@@ -103,7 +103,7 @@ function verdictOf(result: PassResultName, reasons: readonly PassReason[]): Pass
 }
 
 /** Whether something is left because it is held, and not because it failed. */
-export function isHolding({ reason }: PassReason): boolean {
+export function isHolding({ reason }: { readonly reason: string }): boolean {
   return HOLDING.includes(reason);
 }
 

@@ -228,6 +228,27 @@ test("the log of an hour has what changes: a condition when it begins and when i
   }
 });
 
+test("the log says once that a freeze keeps a target from writing, and it is no error", () => {
+  const error = { code: "frozen", message: "not sent: the target is frozen" };
+  const frozen = applied(commits[1], { [api]: { result: "skipped", error } });
+  const { all } = written({ logFormat: "json" }, (reporter, clock) => {
+    for (let minute = 0; minute < 3; minute += 1) {
+      clock.now = START + minute * MINUTE;
+      const watch = createPassWatch();
+      const { begin, emit } = observers([watch.observer, reporter]);
+      begin({ target: "prod", scope: "all", cause: "interval" });
+      emit(read());
+      emit(frozen);
+      reporter.end?.(watch.end({ startedAt: clock.now, endedAt: clock.now, nextAt: null, wanted: null }));
+    }
+  });
+  const lines = all.split("\n").filter((line) => /"event":"(?:outcome|incomplete)"/.test(line));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: "info", msg: "skipped: not sent: the target is frozen" },
+    { level: "info", msg: "Incomplete: 1 skipped, 2 unchanged" },
+  ]);
+});
+
 test("at level debug the log counts what is invalid in every pass", () => {
   const { all } = written({ logFormat: "json", logLevel: "debug" });
   const lines = all.split("\n").filter((line) => line.includes('"event":"incomplete"'));
