@@ -82,7 +82,9 @@ function stageTargetText({ target, state, commit, message }: StageTargetStatus):
 function targetText(status: TargetStatus): string {
   const { target, source, sync, condition, reason, message, invalid, lastPass, nextPassAt, oldestUnapplied } = status;
   const why = reason === null ? "" : ` (${reason})`;
-  const wanted = status.wantedRevision ?? (lastPass === null || reason === "NeverRun" ? "no commit" : "uncommitted");
+  // Only a local folder has content without a commit.
+  const isRead = source === null && lastPass !== null && reason !== "NeverRun";
+  const wanted = status.wantedRevision ?? (isRead ? "uncommitted" : "no commit");
   const lines = [
     `${printable(target)}  ${sync}, ${condition}${why}`,
     ...(message === null ? [] : [`  ${printable(message)}`]),

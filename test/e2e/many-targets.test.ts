@@ -6,6 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { notingGit } from "../support/git.ts";
 import { team } from "../support/manifests.ts";
+import { onTerminal } from "../support/pty.ts";
 import { serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
@@ -83,6 +84,14 @@ test.each([1, 2])("targets are applied, shown, retired, added and followed on %s
   await useManyTargets({ targets: 14, planes });
 });
 
+test("what goes wrong with one of a few targets stands below its name", async () => {
+  const targets = ["a", "b"].map((name) => ({ name, paths: [name] }));
+  const { config, runThrough, write } = await operatorOf({ targets });
+  await write("a/m.yaml", team("ml"));
+  const { stdout } = await runThrough(onTerminal(100), ["validate", "--config", config, "--no-color"]);
+  expect(stdout).toMatch(/Target a\s+1 manifest.*Target b\s+error: the path b does not exist/s);
+});
+
 test("a daemon goes on with its other targets where the token of one is missing or refused, and takes it up once it is right", async () => {
   const servers = [await serve(), await serve(), await serve()] as const;
   const upstream = await upstreamOf({ "a/m.yaml": team("ml"), "b/m.yaml": team("ml"), "c/m.yaml": team("ml") });
@@ -100,6 +109,7 @@ test("a daemon goes on with its other targets where the token of one is missing 
     const shown = all.map(({ condition, reason }) => `${condition} ${reason}`).join(", ");
     return shown === "Stalled Unauthorized, Stalled Unauthorized, Ready null";
   });
+  expect((await operator.run(["status", "--target", "b"])).stdout).toContain("  wanted    no commit\n");
   expect(daemon.stderr()).toContain("the token is not valid");
   expect(daemon.stderr()).toContain("b.token is missing or empty");
   await operator.write("a.token", servers[0].token);

@@ -52,11 +52,13 @@ async function runOnEach(targets: readonly CommandTarget[], run: Run, invocation
     const { stdout, text } = collector(terminal);
     const collect = (output: Output, result: string) => void collected.push({ target, output, result });
     const of = { ...invocation, flags: { ...flags, target }, terminal: { ...terminal, stdout, collect } };
+    // What the run writes to standard error is about this target, so the heading comes before it.
+    if (format === "text" && !isMany) await writeResult(terminal, `Target ${target}\n`);
     const { code, error } = await endOf((given) => run(given, async (use) => usableTarget(one, use)), of);
     const hasFailed = code !== 0 && code !== WITH_CHANGES;
     results.push({ target, code, hasFailed, text: text() || (error === null ? "" : `failed: ${error.message}`) });
     if (format !== "text") collect({ format, file: null }, text());
-    else if (!isMany) await writeResult(terminal, `Target ${target}\n${text()}\n`);
+    else if (!isMany) await writeResult(terminal, `${text()}\n`);
   }
   if (format === "text" && isMany) await writeResult(terminal, manyTargetsText(results, columnsOn(terminal.stdout)));
   for (const ofFile of Map.groupBy(collected, ({ output }) => output.file).values())
