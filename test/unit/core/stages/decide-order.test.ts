@@ -69,6 +69,12 @@ test.each<[string, readonly Partial<CommitProgress>[], Partial<OrderRule>, unkno
     waiting("commit c3 has been healthy there for 4m of 30m"),
   ],
   [
+    "the last part of a soak is not over",
+    [{ commit: "c3", healthyMs: 1.25 * MINUTE }],
+    { soakMs: 1.5 * MINUTE },
+    waiting("commit c3 has been healthy there for 1m 15s of 1m 30s"),
+  ],
+  [
     "the soak is over",
     [{ commit: "c3", healthyMs: 30 * MINUTE }],
     { soakMs: 30 * MINUTE },
