@@ -22,7 +22,7 @@ import { findTarget } from "./targets/find-targets.ts";
 export async function run(invocation: InvocationOf<typeof orphans>): Promise<number> {
   const { terminal } = invocation;
   const view = terminalViewOf(invocation);
-  await using target = await findTarget(invocation, { reading: true, usesRecordedTargets: true, allowsRetired: true });
+  await using target = await findTarget(invocation, { reading: true, allowsRetired: true });
   const emit = passNotices(invocation, view);
   const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, emit });

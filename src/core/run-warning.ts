@@ -13,6 +13,7 @@ export const runWarningCodes = [
   "no-lease",
   "unverified-plan",
   "targets-kept",
+  "no-targets",
   "frozen",
   "order-not-met",
 ] as const;

@@ -363,10 +363,10 @@ describe("targets from a pattern", () => {
         sources: [{ name: "platform", url: upstream.folder }],
         targets: [{ name: "x-{dir}", each }],
       });
-      return JSON.parse((await run(["status", "-o", "json"])).stdout).targets.map(
-        ({ target }: { readonly target: string }) => target,
-      );
+      const { targets, diagnostics } = JSON.parse((await run(["status", "-o", "json"])).stdout);
+      return [...targets, ...diagnostics].map(({ target, code }) => target ?? code);
     };
+    expect(await found("none/*")).toEqual(["no-targets"]);
     expect(await found("*")).toEqual(["x-a", "x-b"]);
     expect(await found("b")).toEqual(["x-b"]);
   });
@@ -382,6 +382,9 @@ describe("targets from a pattern", () => {
       expect(await run(["apply", "--target", target, "--yes"])).toMatchObject({ code: 0 });
     await upstream.git("mv", "clusters/b/a.yaml", "clusters/a/b.yaml");
     await upstream.commit({});
+    // No command has written since.
+    const gone = await run(["orphans", "--target", "b", "-o", "json"]);
+    expect(JSON.parse(gone.stdout)).toMatchObject({ target: "b", orphans: [] });
     expect(JSON.parse((await run(["plan", "-o", "json"])).stdout)).toMatchObject({ steps: expect.anything() });
     expect(await run(["apply", "--target", "a", "--yes"])).toMatchObject({ code: 0 });
     const status = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
@@ -503,6 +506,11 @@ test("a fault of a target is named by the line of its key in the operator's conf
   expect(await at(key("publishRef: true"))).toBe("4:5");
   expect(await at(key("gate: { metric: accuracy }"))).toBe("4:5");
   expect(await at(key("after: [none]"))).toBe("4:5");
-  expect(await at(key("each: envs/*"))).toBe("4:5");
+  expect(await at(key("each: envs/*"))).toBe("2:5");
+  expect(await at('targets:\n  - name: "{dir}"\n    each: envs/*\n    patches: "{dir}"\n')).toBe("4:5");
+  expect(await at('targets:\n  - name: "{dir}"\n    each: envs/*\n    paths: ["{item}"]\n')).toBe("4:5");
+  expect(await at('targets:\n  - name: "{dir}"\n    each: "*"\n  - name: one\n')).toBe("4:5");
+  expect(await at(key("soak: 30m"))).toBe("4:5");
+  expect(await at(key("when: synced"))).toBe("4:5");
   expect(await at(`${key("confirm: true")}promotions:\n  - from: one\n    to: two\n`)).toBe("7:5");
 });

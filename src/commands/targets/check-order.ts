@@ -23,6 +23,12 @@ function followed(source: SourceChoice | null): string {
 
 /** Refuses an order of targets that cannot be met, where the configuration has it. */
 export function requireOrder(choices: readonly TargetChoice[], { entries, placeOf }: ChosenSources): void {
+  for (const { name, after, when, soak } of entries) {
+    const key = soak ? "soak" : when ? "when" : null;
+    if (key === null || after?.length) continue;
+    const why = `\`${key}\` of target ${name} has no effect, since it comes after no target`;
+    throw refusedConfig(why, "add `after`, or leave it out", placeOf(name, key));
+  }
   const fault = orderFault(orderedTargets(choices), { mayMatchNone: entries.some(({ each }) => each) });
   if (fault !== null) throw refusedConfig(fault.why, fault.hint, placeOf(fault.target, "after"));
 }

@@ -210,7 +210,7 @@ function freezeWindow({ deny, allow, duration, timeZone, reason }: WindowEntry):
 
 function orderChoice({ after, when, soak, maxUpdate, stage }: TargetEntry): OrderChoice {
   return {
-    after: after ?? [],
+    after: [...new Set(after)],
     when: when ?? "healthy",
     soakMs: soak ? durationMs(soak) : 0,
     stage: stage ?? null,

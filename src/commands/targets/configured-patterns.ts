@@ -8,6 +8,7 @@ import { fileStatus } from "../../source/read-regular-file.ts";
 import { realRoot } from "../../source/source-root.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
 import type { ChosenSources } from "./choose-targets.ts";
+import { placed } from "./configured-places.ts";
 import { sourceOf } from "./configured-sources.ts";
 import type { SharedByTargets } from "./create-target.ts";
 import { isPattern, type TargetEntry } from "./expand-pattern.ts";
@@ -68,6 +69,8 @@ export async function expandedOf(chosen: ChosenSources, shared: SharedByTargets)
   const expanded = await expandNow(chosen, shared, recorded, null);
   if (!use.reading) await writeExpansion(await state.target(), expanded.record);
   if (expanded.kept !== null) invocation.terminal.warnings.add(keptWarning(expanded.kept));
+  for (const [at, entry] of entries.filter(isPattern).entries())
+    if (expanded.record[at]?.items.length === 0) invocation.terminal.warnings.add(emptyWarning(entry, chosen));
   return expanded;
 }
 
@@ -119,6 +122,12 @@ async function expandNow(
 
 function keptWarning({ message, hint }: HoldfastError): Diagnostic {
   return runWarning("targets-kept", `${message}: the targets stay as they were`, hint);
+}
+
+function emptyWarning({ name, each }: TargetEntry, { placeOf }: ChosenSources): Diagnostic {
+  const what = typeof each === "string" ? each : each?.file;
+  const text = placed(`the pattern of target ${name} stands for no target`, placeOf(name, "each"));
+  return runWarning("no-targets", text, `${what} finds nothing in the source`);
 }
 
 function unreadRecord(error: unknown): Diagnostic {

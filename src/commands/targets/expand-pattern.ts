@@ -18,48 +18,57 @@ const MAX_VALUE = 255;
 const MAX_NAME = 63;
 
 /** The keys in which placeholders stand. */
-const WITH_PLACEHOLDERS = ["each", "name", "paths", "server"];
+const WITH_PLACEHOLDERS: readonly (keyof TargetEntry)[] = ["each", "name", "paths", "server"];
 
 /** Whether an entry stands for one target for each item. */
 export function isPattern(entry: TargetEntry): entry is TargetEntry & Pattern {
   return entry.each !== undefined && entry.each !== null;
 }
 
+/** Why an entry cannot be expanded, whatever the source has, with the key that is wrong. */
+type PatternFault = { readonly key: keyof TargetEntry; readonly why: string; readonly hint: string };
+
 /** Why an entry cannot be expanded, whatever the source has, and what to do; null if it can. */
-export function patternFault(entry: TargetEntry): { readonly why: string; readonly hint: string } | null {
+export function patternFault(entry: TargetEntry): PatternFault | null {
   const used = placeholdersIn(entry);
   if (!isPattern(entry)) {
     const [first] = used;
     if (first === undefined) return null;
     return {
+      key: namesIn(entry.name).length > 0 ? "name" : "server",
       why: `target ${entry.name} has the placeholder {${first}} without \`each\``,
       hint: "add `each`, or write a name",
     };
   }
-  const elsewhere = Object.entries(entry).find(
-    ([key, value]) => !WITH_PLACEHOLDERS.includes(key) && namesIn(JSON.stringify(value)).length > 0,
+  const elsewhere = keysOf(entry).find(
+    (key) => !WITH_PLACEHOLDERS.includes(key) && namesIn(JSON.stringify(entry[key])).length > 0,
   );
   if (elsewhere !== undefined) {
     return {
-      why: `target ${entry.name} has a placeholder in \`${elsewhere[0]}\``,
+      key: elsewhere,
+      why: `target ${entry.name} has a placeholder in \`${elsewhere}\``,
       hint: "placeholders stand in `name`, `paths` and `server` alone",
     };
   }
   if (namesIn(entry.name).length === 0) {
     return {
+      key: "name",
       why: `the name of target ${entry.name} has no placeholder, so all its targets have one name`,
       hint: 'such as "{dir}"',
     };
   }
   if (entry.server?.includes("://") && namesIn(entry.server).length > 0) {
     return {
+      key: "server",
       why: `the address in \`server\` of target ${entry.name} has a placeholder`,
       hint: 'name the control planes in `servers`, and give the name of one, such as `server: "{dir}"`',
     };
   }
   const unknown = typeof entry.each === "string" ? used.find((name) => name !== "dir") : undefined;
   if (unknown === undefined) return null;
+  const key = WITH_PLACEHOLDERS.find((one) => namesIn(JSON.stringify(entry[one] ?? "")).includes(unknown));
   return {
+    key: key ?? "each",
     why: `target ${entry.name} has the placeholder {${unknown}}, which folders do not have`,
     hint: "folders have {dir}",
   };
@@ -68,6 +77,11 @@ export function patternFault(entry: TargetEntry): { readonly why: string; readon
 function placeholdersIn({ each, name, paths, server }: TargetEntry): readonly string[] {
   // Without a pattern, braces in a path are its own.
   return [name, ...(each ? (paths ?? []) : []), server ?? ""].flatMap(namesIn);
+}
+
+function keysOf(entry: TargetEntry): readonly (keyof TargetEntry)[] {
+  // An entry that was read has no other keys.
+  return Object.keys(entry) as (keyof TargetEntry)[];
 }
 
 function namesIn(text: string): readonly string[] {

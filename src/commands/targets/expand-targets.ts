@@ -64,12 +64,14 @@ export async function expandTargets(entries: readonly TargetEntry[], options: Ex
 export function requireExpandable(entry: TargetEntry, { placeOf }: Pick<ExpandOptions, "placeOf">): void {
   const fault = patternFault(entry);
   if (fault === null) return;
-  throw refusedConfig(fault.why, fault.hint, placeOf(entry.name, "each"));
+  throw refusedConfig(fault.why, fault.hint, placeOf(entry.name, fault.key));
 }
 
 async function partOf(entry: TargetEntry, options: ExpandOptions): Promise<Part> {
   if (!isPattern(entry)) {
-    const item = { values: {}, folder: null, file: "the configuration", line: null, column: null };
+    const place = options.placeOf(entry.name, "name");
+    const { file, line, column } = place ?? { file: "the configuration", line: null, column: null };
+    const item = { values: {}, folder: null, file, line, column };
     return { entry, items: [], targets: [{ entry, item }], fault: null };
   }
   const nothing = { entry, items: [], targets: [], fault: null };

@@ -55,7 +55,9 @@ export class TargetNeededError extends HoldfastError {
 
   constructor(names: readonly string[], named?: string) {
     const why = named === undefined ? "and none is named" : `and --target ${named} names them all`;
-    super("invalid", `there are ${names.length} targets, ${why}`, { hint: `name one with --target: ${listed(names)}` });
+    super("invalid", names.length === 0 ? "there are no targets" : `there are ${names.length} targets, ${why}`, {
+      hint: names.length === 0 ? "the patterns of `targets` find none" : `name one with --target: ${listed(names)}`,
+    });
     this.names = names;
   }
 }

@@ -15,7 +15,7 @@ import { type OperatorFile, readOperatorFile } from "../configuration/read-opera
 import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
+import { type FoundTargets, findTargets, TargetNeededError } from "../targets/find-targets.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
 import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
 import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
@@ -87,7 +87,7 @@ export async function openWatch(
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await findTargets(unattended, use));
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off" && !choice?.isRetired);
-  if (active.length === 0) throw nothingToDo();
+  if (active.length === 0) throw nothingToDo(opened.targets.every(({ choice }) => choice?.isRetired));
   for (const target of active) requireLastingState(target);
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
@@ -310,7 +310,8 @@ function requireLastingState({ remote, source: { root }, state: { folder } }: Co
   });
 }
 
-function nothingToDo(): HoldfastError {
+function nothingToDo(hasNoTargets: boolean): HoldfastError {
+  if (hasNoTargets) return new TargetNeededError([]);
   return new HoldfastError("invalid", "every target has `sync: off`", { hint: "set one of them to report or heal" });
 }
 
