@@ -103,11 +103,18 @@ async function readPatchFile(file: SourceFile, limits: Limits, reading: Rereadin
       ),
     );
   const diagnostics: Diagnostic[] = [];
-  const documents = parsed.documents.map((document, index) =>
-    readPatch({ file, document, index, digest: digestIn(file, parsed) }, positionAt, diagnostics),
+  const documents = parsed.documents.flatMap((document, index) =>
+    isEmpty(document)
+      ? []
+      : [readPatch({ file, document, index, digest: digestIn(file, parsed) }, positionAt, diagnostics)],
   );
   const patches = documents.filter((one) => one !== null);
   return { file, diagnostics, patches, isBroken: patches.length < documents.length };
+}
+
+// Such as what follows a `---` at the end of a file.
+function isEmpty({ value, faults }: ParsedDocument): boolean {
+  return value === null && faults.length === 0;
 }
 
 type At = {
@@ -144,7 +151,8 @@ type Fault = Wording & { readonly pointer: string; readonly at: "key" | "value" 
 const FORM = "A patch file holds documents `{ match: IDENTITY, patch: { … } }`.";
 
 function faultsOf(value: Json): readonly Fault[] {
-  if (!isObject(value)) return [fault("", "not-a-patch", "a document that is no patch")];
+  if (!isObject(value) || (value.match === undefined && value.patch === undefined))
+    return [fault("", "not-a-patch", "a document that is no patch")];
   const unknown = Object.keys(value).filter((name) => !["match", "patch", "$schema"].includes(name));
   const { match, patch } = value;
   return [

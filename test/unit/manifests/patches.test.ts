@@ -38,7 +38,9 @@ describe("patches", () => {
   test.each<[string, string, readonly string[]]>([
     ["that match nothing", "match: service/dev:web/b\npatch: { replicas: 2 }\n", ["1:8 error matches-nothing"]],
     ["with an unknown key", `${A}patch: { replicas: 2 }\nmore: 1\n`, ["3:1 error unknown-field"]],
-    ["that are none", "a: 1\n", ["1:1 error missing-field", "1:1 error missing-field", "1:1 error unknown-field"]],
+    ["that are none", "a: 1\n", ["1:1 error not-a-patch"]],
+    ["without a pattern", "patch: { replicas: 2 }\n", ["1:1 error missing-field"]],
+    ["that are a text", "just text\n", ["1:1 error not-a-patch"]],
     ["of a wrong type", `${A}patch:\n  replicas: many\n`, ["3:13 error wrong-type"]],
     ["with a field that no schema has", `${A}patch:\n  replica: 2\n`, ["3:3 error unknown-field"]],
     ["that remove what is needed", `${A}patch:\n  image: null\n`, ["3:3 error missing-field"]],
@@ -51,6 +53,11 @@ describe("patches", () => {
     expect(brief(diagnostics)).toEqual(expected.map((each) => `patches/a.yaml:${each}`));
     const refuses = !expected.includes("1:8 error matches-nothing");
     expect(invalid.has("service/dev:web/a")).toBe(refuses);
+  });
+
+  test("leave out empty documents, as manifests do", async () => {
+    const text = `---\n# What differs.\n---\n${A}patch: { replicas: 2 }\n---\n---\n# The end.\n`;
+    expect(await manifestAfter({ "patches/a.yaml": text })).toMatchObject({ replicas: 2 });
   });
 
   test("that break a rule between fields are told where they stand, with the manifest", async () => {
