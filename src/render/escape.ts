@@ -18,6 +18,17 @@ export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
 
+/** A unified diff that can be applied: like `printableLines`, but tabs and the line ends of Windows stay. */
+export function printableDiff(diff: string): string {
+  return diff.split("\n").map(printableLine).join("\n");
+}
+
+function printableLine(line: string): string {
+  const end = line.endsWith("\r") ? "\r" : "";
+  const pieces = line.slice(0, line.length - end.length).split("\t");
+  return withoutCommands(pieces.map(escapeUnprintable).join("\t")) + end;
+}
+
 /**
  * The text with the first character of each CI command shown as `\uXXXX`. JSON has such text only in strings, where the
  * escape denotes the same character.

@@ -1,7 +1,7 @@
 import type { PromotionReport } from "../contract/generated/output.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
-import { jsonText, printable, printableLines } from "./escape.ts";
+import { jsonText, printable, printableDiff } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
 import type { Paint } from "./paint.ts";
 import { wrappedLines } from "./wrap.ts";
@@ -36,7 +36,7 @@ function promotedLines(
 }
 
 function diffText({ path, diff }: PromotionReport["files"][number]): string {
-  if (diff !== null) return printableLines(diff);
+  if (diff !== null) return printableDiff(diff);
   return `${printable(path)} contains secrets in plain text: its diff is not shown\n`;
 }
 

@@ -665,6 +665,27 @@ test("of two daemons over one state in PostgreSQL, with targets from a pattern, 
   });
 });
 
+test("git applies the diff of files with the line ends of Windows and with tabs", async () => {
+  const { name: _, ...rest } = parse(api("1.3.0", 4));
+  const it = await world({
+    ...both("api", api("1.4.0", 1), api("1.3.0", 4).replaceAll("\n", "\r\n")),
+    "staging/worker.yaml": api("1.4.0", 1).replace("name: api", "name: worker"),
+    "prod/worker.json": JSON.stringify({ name: "worker", ...rest }, null, "\t"),
+  });
+  await commitAll(it.source.folder, "Start");
+  await applyBoth(it);
+  const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run"]);
+  expect(stdout).toContain("Promotion of staging to prod: 2 resources");
+  const diff = stdout.slice(stdout.indexOf("--- a/"), stdout.indexOf("Promotion of"));
+  await it.source.write(".holdfast/change.patch", diff);
+  await git(it.source.folder, "apply", ".holdfast/change.patch");
+  const changed = await Promise.all(
+    ["prod/api.yaml", "prod/worker.json"].map((file) => readFile(join(it.source.folder, file), "utf8")),
+  );
+  expect(changed[0]).toBe(api("1.4.0", 4).replaceAll("\n", "\r\n"));
+  expect(JSON.parse(changed[1] ?? "")).toMatchObject({ image: { image_uri: "registry.example.com/api:1.4.0" } });
+});
+
 test("wrong input is named: unknown targets, the same one twice, no forge, a folder that is no commit", async () => {
   const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)));
   await applyBoth(it);
