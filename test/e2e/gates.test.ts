@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
+import { type Fault, faultProxy } from "../support/fault-proxy.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { JUDGE_KEY, type Judgement, startJudge } from "../support/gate-judge.ts";
 import type { Received } from "../support/http-receiver.ts";
@@ -146,37 +147,72 @@ test("whatever else a service answers is not green", async () => {
   expect(writesOf(server, "chat_prompt/")).toBe(0);
 });
 
+/** A model with a gate over a metric of what a first target runs; `production` is reached through a proxy. */
+async function modelBehindMetric() {
+  const [staging, production] = [await serve(), await serve()];
+  const { url, metrics } = await startMetricsProxy(staging);
+  const proxy = await faultProxy(production);
+  const upstream = await upstreamOf({ ...foundations, "model.yaml": model("ranker") });
+  const gate = { match: "model-version/**", metric: "ndcg", atLeast: 0.4, from: "staging" };
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "staging"), staging.token);
+  await writeFile(join(folder, "production"), production.token);
+  const { runHere, start } = await operatorOf({
+    sources: [{ name: "ml", url: upstream.folder }],
+    targets: [
+      { name: "staging", server: url, tokenFile: join(folder, "staging") },
+      { name: "production", server: proxy.url, tokenFile: join(folder, "production"), gate },
+    ],
+  });
+  const args = (target: string) => ["apply", "--yes", "--target", target, "-o", "json"];
+  const apply = (target: string) => runHere(args(target));
+  const measure = (value: number) => metrics.set("ranker", [{ key: "ndcg", value, step: 1, timestamp: 1 }]);
+  const status = async () =>
+    JSON.parse((await runHere(["status", "--target", "production", "-o", "json"])).stdout).targets[0];
+  return { production, proxy, apply, begin: (target: string) => start(args(target)), measure, status };
+}
+
 describe("a gate over a metric", () => {
   test("reads the metrics of the version with the same content in another target, and holds back its users", async () => {
-    const [staging, production] = [await serve(), await serve()];
-    const { url, metrics } = await startMetricsProxy(staging);
-    const upstream = await upstreamOf({ ...foundations, "model.yaml": model("ranker") });
-    const gate = { match: "model-version/**", metric: "ndcg", atLeast: 0.4, from: "staging" };
-    const config = {
-      sources: [{ name: "ml", url: upstream.folder }],
-      targets: [
-        { name: "staging", server: url },
-        { name: "production", server: production.url, gate },
-      ],
-    };
-    const token = join(await temporaryFolder(), "token");
-    await writeFile(token, production.token);
-    const stagingToken = join(await temporaryFolder(), "token");
-    await writeFile(stagingToken, staging.token);
-    const targets = config.targets.map((target, at) => ({ ...target, tokenFile: at === 0 ? stagingToken : token }));
-    const { runHere } = await operatorOf({ ...config, targets });
-    const apply = (target: string) => runHere(["apply", "--yes", "--target", target, "-o", "json"]);
-
+    const { production, apply, measure } = await modelBehindMetric();
     const early = await apply("production");
     expect(early.stdout).toContain("no version with this content is registered in target staging");
     expect(await apply("staging")).toMatchObject({ code: 0 });
     expect((await apply("production")).stdout).toContain("has no metric ndcg: it has none");
-    metrics.set("ranker", [{ key: "ndcg", value: 0.3, step: 1, timestamp: 1 }]);
+    measure(0.3);
     expect((await apply("production")).stdout).toContain("below 0.4");
     expect(writesOf(production, "model-version/")).toBe(0);
-    metrics.set("ranker", [{ key: "ndcg", value: 0.41, step: 1, timestamp: 1 }]);
+    measure(0.41);
     expect(await apply("production")).toMatchObject({ code: 0 });
     expect(writesOf(production, "model-version/")).toBe(1);
+  });
+
+  test("that falls after a killed apply has lost the reply of a write: it is settled, and written once", async () => {
+    const { production, proxy, apply, begin, measure, status } = await modelBehindMetric();
+    expect(await apply("staging")).toMatchObject({ code: 0 });
+    measure(0.41);
+    const running = { kill: (): unknown => undefined };
+    const write = /^(?:PUT|POST) \/api\/ml\/v1\/model-versions/;
+    const killAfter: Fault = async ({ forward, reply }) => {
+      await forward();
+      running.kill();
+      reply.destroy();
+    };
+    const lost = proxy.inject(write, killAfter, { dryRun: false });
+    const killed = begin("production");
+    running.kill = () => killed.kill("SIGKILL");
+    expect(await killed.ended).toMatchObject({ signal: "SIGKILL" });
+    expect(lost.hits()).toBe(1);
+    proxy.heal();
+    expect(writesOf(production, "model-version/")).toBe(1);
+    measure(0.3);
+    const next = await apply("production");
+    expect(next.code).toBe(0);
+    const models = reportOf(next).outcomes.filter(({ kind }) => kind === "model-version");
+    expect(models).toMatchObject([{ result: "unchanged", error: null }]);
+    expect(writesOf(production, "model-version/")).toBe(1);
+    // The receipt of the write is in the state, and nothing has asked the gate since.
+    expect(await status()).toMatchObject({ sync: "Synced", gates: { passed: 1, failed: 0 } });
   });
 });
 
