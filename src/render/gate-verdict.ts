@@ -1,5 +1,5 @@
+import type { GateStatus } from "../contract/generated/output.ts";
 import { type GateVerdict, gateAnswerText } from "../core/gates/content-gate.ts";
-import type { GateStatus } from "../core/gates/gate-status.ts";
 import { joinCounts } from "./count-text.ts";
 
 /** The answer of a gate in a word. */

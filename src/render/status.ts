@@ -1,8 +1,7 @@
-import type { Diagnostic } from "../core/diagnostic.ts";
+import type { StageStatus, StageTargetStatus, StatusDocument } from "../contract/generated/output.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { lastAppliedText, placeText } from "../core/report/invalid-text.ts";
 import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
-import type { StageStatus, StageTargetStatus } from "../core/stages/stage-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
 import { closedGateTexts, gateCountsText } from "./gate-verdict.ts";
@@ -11,21 +10,14 @@ import type { OutputFormat } from "./output-format.ts";
 import { registryOnlyTexts } from "./registry-only.ts";
 import { wrappedLines } from "./wrap.ts";
 
-/** The status of targets; `daemon` is null when none runs. */
-export type StatusReport = {
-  readonly targets: readonly TargetStatus[];
-  readonly stages: readonly StageStatus[];
-  readonly daemon: { readonly pid: number } | null;
-  readonly diagnostics: readonly Diagnostic[];
-};
-
 /** The status of targets, as JSON, or as text that keeps to the width. */
 export function statusReport(
-  { targets, stages, daemon, diagnostics }: StatusReport,
+  report: Omit<StatusDocument, "format_version">,
   { format, width }: { readonly format: OutputFormat; readonly width: number },
 ): string {
+  const { targets, stages, daemon } = report;
   return format === "json"
-    ? jsonText({ format_version: FORMAT_VERSION, daemon, targets, stages, diagnostics })
+    ? jsonText({ format_version: FORMAT_VERSION, ...report } satisfies StatusDocument)
     : wrappedLines(statusText(targets, daemon) + stagesText(stages), width);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { deployAs, foreignService } from "../support/foreign-service.ts";
-import { planOf } from "../support/json-output.ts";
+import { planOf, statusOf } from "../support/json-output.ts";
 import { account, type Files, foundations, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, sourceOf } from "../support/source.ts";
@@ -37,7 +37,7 @@ async function daemonOn(server: Server, target: object, config: object = {}) {
     },
     server,
   );
-  const status = async () => JSON.parse((await run(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await run(["status", "-o", "json"])).targets[0];
   return { run, start: () => start(["watch", "--no-wait"], guarded), status };
 }
 
@@ -104,7 +104,7 @@ describe("a target without a ledger, on a platform of others", () => {
     expect(planned.stdout).toContain("Plan: 1 to create, 1 to update, 4 unchanged");
     expect(planned.stdout).not.toMatch(/NotAdopted|--allow-adopt/);
     await start().shows("stdout", /1 created, 1 updated, 4 unchanged/);
-    await eventually("the target is in sync", async () => ((await status()).sync === "Synced" ? true : null));
+    await eventually("the target is in sync", async () => ((await status())?.sync === "Synced" ? true : null));
   });
 
   test("is never overwritten by sync: heal where the operator has also written that adopting is refused", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { commitAll, git } from "../support/git.ts";
+import { statusOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -49,8 +50,8 @@ test("watch keeps the last applied revision while its checkout is not at rest, h
   await watch.shows("stderr", /is at change, not at main\n {2}→ git switch main/);
   await watch.shows("stderr", new RegExp(`keeping the last applied revision, commit ${commit}`));
   const stalled = await eventually("a stalled target", async () => {
-    const [target] = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
-    return target.condition === "Stalled" && target;
+    const [target] = statusOf(await run(["status", "-o", "json"])).targets;
+    return target?.condition === "Stalled" && target;
   });
   expect(stalled).toMatchObject({ reason: "CheckoutNotReady" });
   await server.call("PUT", "/api/svc/v1/teams", {

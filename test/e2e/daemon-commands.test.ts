@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { foreignService } from "../support/foreign-service.ts";
+import { statusOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
@@ -24,7 +25,7 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   );
   const daemon = start(["watch", "--no-wait"], guarded);
   await daemon.shows("stdout", /2 blocked, 3 unchanged/);
-  const status = async () => JSON.parse((await run(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await run(["status", "-o", "json"])).targets[0];
   expect(await status()).toMatchObject({
     condition: "Stalled",
     reason: "NotAdopted",
@@ -44,7 +45,7 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   expect(JSON.parse(adopted.stdout)).toMatchObject({ changed: [{ identity: "service/dev:web/api" }] });
   // A pass follows by itself: now everything else is written too.
   await daemon.shows("stdout", /1 created, 1 updated, 3 unchanged/);
-  await eventually("the target is in sync", async () => ((await status()).sync === "Synced" ? true : null));
+  await eventually("the target is in sync", async () => ((await status())?.sync === "Synced" ? true : null));
 
   // An apply beside it writes nothing and leaves its history and status as they are.
   const records = async () => [await status(), (await run(["history", "-o", "json"])).stdout];

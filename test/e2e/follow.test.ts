@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stateAt } from "../../src/state/open-state.ts";
 import { eventually } from "../support/eventually.ts";
+import { statusOf } from "../support/json-output.ts";
 import { machine } from "../support/machine.ts";
 import { team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -207,7 +208,7 @@ describe("watch on a git repository", () => {
     });
     const next = start(["watch"]);
     await next.shows("stdout", /updated {3}team\/t7/);
-    const { targets } = JSON.parse((await run(["status", "-o", "json"])).stdout);
+    const { targets } = statusOf(await run(["status", "-o", "json"]));
     expect(targets).toMatchObject([{ reason: "SourceRefused", appliedRevision: first }]);
   });
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
 import { startHoldingProxy } from "../support/holding-proxy.ts";
-import { reportOf } from "../support/json-output.ts";
+import { reportOf, statusOf } from "../support/json-output.ts";
 import { type Files, foundations, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -33,7 +33,7 @@ async function frozenBy(windows: readonly object[], interval?: number, files: Fi
     targets: [{ name: "prod", windows: given, ...(interval === undefined ? {} : { interval }) }],
   });
   const operator = await operatorOf(config(windows), server);
-  const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await operator.run(["status", "-o", "json"])).targets[0];
   const setWindows = (given: readonly object[]) => writeFile(operator.config, stringify(config(given)));
   const passes = async () => JSON.parse((await operator.run(["history", "-o", "json"])).stdout).targets[0].passes;
   return { ...operator, server, upstream, status, setWindows, passes };

@@ -8,7 +8,7 @@ import { type Fault, faultProxy } from "../support/fault-proxy.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { JUDGE_KEY, type Judgement, startJudge } from "../support/gate-judge.ts";
 import type { Received } from "../support/http-receiver.ts";
-import { planOf, reportOf } from "../support/json-output.ts";
+import { planOf, reportOf, statusOf } from "../support/json-output.ts";
 import { foundations, model, prompt } from "../support/manifests.ts";
 import { startMetricsProxy } from "../support/metrics-proxy.ts";
 import { serve } from "../support/server.ts";
@@ -118,8 +118,8 @@ test("each report names the line of the operator's configuration that has a clos
   const answered = { verdict: "fail", summary: "3 of 12 cases", place };
   const planned = planOf(await runHere(["plan", "-o", "json"]));
   expect(planned.steps.find(({ kind }) => kind === "chat_prompt")?.gates).toMatchObject([answered]);
-  const { targets } = JSON.parse((await runHere(["status", "-o", "json"])).stdout);
-  expect(targets[0].gates.closed).toMatchObject([answered]);
+  const { targets } = statusOf(await runHere(["status", "-o", "json"]));
+  expect(targets[0]?.gates?.closed).toMatchObject([answered]);
   const { gates } = JSON.parse((await runHere(["why", "chat_prompt/registry/greeting", "-o", "json"])).stdout);
   expect(gates).toMatchObject([answered]);
 });
@@ -167,8 +167,7 @@ async function modelBehindMetric() {
   const args = (target: string) => ["apply", "--yes", "--target", target, "-o", "json"];
   const apply = (target: string) => runHere(args(target));
   const measure = (value: number) => metrics.set("ranker", [{ key: "ndcg", value, step: 1, timestamp: 1 }]);
-  const status = async () =>
-    JSON.parse((await runHere(["status", "--target", "production", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await runHere(["status", "--target", "production", "-o", "json"])).targets[0];
   return { production, proxy, apply, begin: (target: string) => start(args(target)), measure, status };
 }
 

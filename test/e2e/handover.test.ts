@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { faultProxy } from "../support/fault-proxy.ts";
+import { statusOf } from "../support/json-output.ts";
 import { foundations, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -84,7 +85,7 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   first.kill("SIGKILL");
   await second.shows("stderr", /taking over/);
   const { daemon, targets } = await eventually("the status of the new leader", async () => {
-    const status = JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
+    const status = statusOf(await operator.run(["status", "-o", "json"]));
     return status.daemon !== null && status;
   });
   expect(daemon).toEqual(standby.daemon);

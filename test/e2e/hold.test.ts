@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { statusOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -12,7 +13,7 @@ async function following(files: { readonly [file: string]: string }) {
   const operator = await operatorOf({ sources: [source], targets: [{ name: "prod", interval: 3600 }] }, server);
   const daemon = operator.start(["watch"]);
   await daemon.shows("stdout", /created/);
-  const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await operator.run(["status", "-o", "json"])).targets[0];
   // A hold starts a pass. It has ended when this resolves, so that it cannot be the one that applies a later commit.
   const hold = async (...args: readonly string[]) => {
     const held = await operator.run(["hold", ...args]);
@@ -33,7 +34,7 @@ test("a held resource is reported and not written until it is released", async (
   expect(await run(["release", "team/web"])).toMatchObject({ code: 0 });
   const incident = ["team/ml", "--reason", "incident 12", "--until", "4h"];
   expect((await hold(...incident)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
-  const whole = (await status()).appliedRevision;
+  const whole = (await status())?.appliedRevision;
   const changed = await upstream.commit({
     "ml.yaml": team("ml", "eve@example.com"),
     "web.yaml": team("web", "eve@example.com"),

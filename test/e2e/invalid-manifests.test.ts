@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { serveGit } from "../support/git-http.ts";
 import { startReceiver, status } from "../support/http-receiver.ts";
-import { driftOf, planOf, reportOf } from "../support/json-output.ts";
+import { driftOf, planOf, reportOf, statusOf } from "../support/json-output.ts";
 import { foundations, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -188,7 +188,7 @@ test("commands with --partial say what they leave out, and never that all is wel
   // A selection leaves out only what it names.
   expect(await source.runHere(["apply", "--yes", "--partial", "teams"])).toMatchObject({ code: 0 });
   // The status tells of it as of the last pass, and of the whole what it told before.
-  const status = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await source.runHere(["status", "-o", "json"])).targets[0];
   expect(await status()).toMatchObject({
     ...{ condition: "Stalled", reason: "InvalidManifests", invalid: [gateway, reader] },
     lastPass: { result: "applied", reason: "Selected", counts: { unchanged: 43, invalid: 0 } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
+import { statusOf } from "../support/json-output.ts";
 import { foundations, prompt } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -104,7 +105,7 @@ test("a list that may not be read leaves what the registry alone holds unknown, 
   expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 7 });
   const status = await runHere(["status"]);
   expect(status.stdout).toContain(`registry  held by the registry alone: ${notKnown}\n`);
-  const { targets } = JSON.parse((await runHere(["status", "-o", "json"])).stdout);
+  const { targets } = statusOf(await runHere(["status", "-o", "json"]));
   expect(targets).toMatchObject([{ sync: "OutOfSync", condition: "Stalled", reason: "Blocked", registryOnly }]);
   proxy.heal();
   expect(JSON.parse((await runHere(["plan", "-o", "json"])).stdout)).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { startHoldingProxy } from "../support/holding-proxy.ts";
-import { planOf } from "../support/json-output.ts";
+import { planOf, statusOf } from "../support/json-output.ts";
 import { foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -121,7 +121,7 @@ test("S69 a running daemon shows an open write, and closes it as a person says",
   const resolve = (...args: string[]) => source.runHere(["resolve", "-o", "json", ...args], env);
   const shown = await resolve();
   const [{ arrivesUntil }] = JSON.parse(shown.stdout).writes;
-  const status = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => statusOf(await source.runHere(["status", "-o", "json"])).targets[0];
   expect(await status()).toMatchObject({ unknown: [API] });
   expect(await resolve("service/dev:web/other", "--as", "refused")).toMatchObject({ code: 3 });
   await eventually("the deadline", () => Date.now() > Date.parse(arrivesUntil) + 1_000);
@@ -132,5 +132,5 @@ test("S69 a running daemon shows an open write, and closes it as a person says",
   // From here on the daemon goes by that: what is live is not ours, and the manifest counts.
   expect(await source.runHere(["release", API])).toMatchObject({ code: 0 });
   await daemon.shows("stdout", /updated {3}service\/dev:web\/api/);
-  await eventually("no write is open", async () => (await status()).unknown.length === 0);
+  await eventually("no write is open", async () => (await status())?.unknown.length === 0);
 });

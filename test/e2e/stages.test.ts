@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { statusOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { onTerminal } from "../support/pty.ts";
 import { rolloutProxy } from "../support/rollout-proxy.ts";
@@ -39,7 +40,7 @@ async function twoStages(order: Order = {}) {
     }),
   ];
   const operator = await operatorOf({ sources: [source], targets });
-  const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
+  const status = async () => statusOf(await operator.run(["status", "-o", "json"]));
   const stage = async (name: string) => (await status()).stages.find((one: { name: string }) => one.name === name);
   return { staging, production, proxy, productionProxy, upstream, ...operator, status, stage };
 }
@@ -128,7 +129,7 @@ test("apply and plan say what is missing before the order is met, and a person m
   );
   const daemon = start(["watch"]);
   await daemon.shows("stderr", /target production waits: staging: commit [0-9a-f]{12} has been healthy there/);
-  expect((await stage("production")).state).toBe("Waiting");
+  expect((await stage("production"))?.state).toBe("Waiting");
   expect(applied(production)).toBe(1);
 }, 180_000);
 
@@ -177,7 +178,7 @@ test("no commit gets into a stage on hold", async () => {
   await eventually("staging has the commit", () => applied(staging) === 2);
   await daemon.shows("stderr", /stage production is held until .*: sale/);
   expect((await stage("production"))?.state).toBe("Held");
-  const reconciled = JSON.parse((await run(["reconcile", "-o", "json"])).stdout);
+  const reconciled = statusOf(await run(["reconcile", "-o", "json"]));
   expect(reconciled.stages).toContainEqual(expect.objectContaining({ name: "production", state: "Held" }));
   expect(applied(production)).toBe(1);
   expect(await run(["release", "stage/production"])).toMatchObject({ code: 0, stdout: "released: stage/production\n" });
@@ -290,9 +291,9 @@ test("what --allow-order has begun is in the history though it failed, and goes 
   expect(failed.stdout).toContain("rollout");
   const history = JSON.parse((await run(["history", "--target", "production", "-o", "json"])).stdout);
   expect(JSON.stringify(history)).toContain("--allow-order: staging: has not applied commit");
-  const status = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
+  const status = statusOf(await run(["status", "-o", "json"])).targets;
   const ofProduction = status.find(({ target }: { target: string }) => target === "production");
-  expect(ofProduction.lastPass.message).toContain("--allow-order: staging: has not applied commit");
+  expect(ofProduction?.lastPass?.message).toContain("--allow-order: staging: has not applied commit");
   productionProxy.set("healthy");
   expect(await apply()).toMatchObject({ code: 0 });
 }, 120_000);

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { statusOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
 import { serveProcess } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -17,24 +18,25 @@ async function following() {
     server,
   );
   const json = async (...args: readonly string[]) => JSON.parse((await operator.run([...args, "-o", "json"])).stdout);
-  return { server, upstream, json, ...operator };
+  const status = async () => statusOf(await operator.run(["status", "-o", "json"]));
+  return { status, server, upstream, json, ...operator };
 }
 
 test("status and history say why a daemon failed for good in its first pass", async () => {
-  const { run, json } = await following();
+  const { run, json, status } = await following();
   expect(await run(["watch"], { HOLDFAST_TOKEN: "wrong" })).toMatchObject({ code: 4 });
   const failed = {
     condition: "Stalled",
     reason: "Unauthorized",
     lastPass: { result: "failed", reason: "Unauthorized" },
   };
-  expect((await json("status")).targets).toMatchObject([failed]);
+  expect((await status()).targets).toMatchObject([failed]);
   expect((await json("history")).targets).toMatchObject([{ passes: [{ result: "failed", reason: "Unauthorized" }] }]);
 });
 
 test("status and history tell of every commit, while a daemon runs and when none does", async () => {
-  const { upstream, json, run, start, folder } = await following();
-  expect(await json("status")).toMatchObject({
+  const { upstream, json, status, run, start, folder } = await following();
+  expect(await status()).toMatchObject({
     format_version: "2.2",
     daemon: null,
     targets: [{ target: "prod", source: "platform", sync: "Unknown", reason: "NeverRun", lastPass: null }],
@@ -52,8 +54,8 @@ test("status and history tell of every commit, while a daemon runs and when none
   const skipped = await upstream.commit({ "a.yaml": team("a") });
   const second = await upstream.commit({ "b.yaml": team("b") });
   expect(await run(["reconcile", "--target", "prod"])).toMatchObject({ code: 0 });
-  const { daemon: running, targets } = await json("status");
-  expect(running.pid).toBeGreaterThan(1);
+  const { daemon: running, targets } = await status();
+  expect(running?.pid).toBeGreaterThan(1);
   expect(targets).toMatchObject([
     {
       sync: "Synced",
@@ -68,14 +70,14 @@ test("status and history tell of every commit, while a daemon runs and when none
 
   await upstream.git("branch", "--move", "main", "trunk");
   expect(await run(["reconcile"])).toMatchObject({ code: 1 });
-  expect((await json("status")).targets).toMatchObject([
+  expect((await status()).targets).toMatchObject([
     { condition: "Stalled", reason: "RefNotFound", appliedRevision: second, lastPass: { result: "kept" } },
   ]);
   expect((await run(["status"])).stdout).toMatch(/^prod {2}Synced, Stalled \(RefNotFound\)\n.*no branch or tag main/);
 
   daemon.kill("SIGKILL");
   await daemon.ended;
-  const after = await json("status");
+  const after = await status();
   expect(after).toMatchObject({ daemon: null, targets: [{ reason: "RefNotFound", appliedRevision: second }] });
   const { passes } = (await json("history")).targets[0];
   expect(passes.map(({ commit, result }: { commit: string; result: string }) => [commit, result])).toEqual([
@@ -95,14 +97,14 @@ test("status and history tell of every commit, while a daemon runs and when none
 });
 
 test("a pass that nothing came of is not recorded again, and a commit that fails is", async () => {
-  const { upstream, json, run, start, server } = await following();
+  const { upstream, status, json, run, start, server } = await following();
   const daemon = start(["watch"]);
   await daemon.shows("stdout", /1 created/);
   for (let at = 0; at < 3; at += 1) await run(["reconcile"]);
   expect((await json("history")).targets[0].passes).toHaveLength(1);
   const failing = await upstream.commit({ "w.yaml": "type: workspace\nname: w\ncluster_fqn: nowhere\n" });
   expect((await run(["reconcile"])).code).toBe(1);
-  const { targets } = await json("status");
+  const { targets } = await status();
   expect(targets).toMatchObject([{ condition: "Stalled", lastPass: { commit: failing } }]);
   expect((await json("history")).targets[0].passes).toHaveLength(2);
   server.process.kill("SIGKILL");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { eventually } from "../support/eventually.ts";
 import { git } from "../support/git.ts";
-import { planOf, reportOf } from "../support/json-output.ts";
+import { planOf, reportOf, statusOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
@@ -251,7 +251,7 @@ describe("targets", () => {
     expect(await run(["apply", "--target", "two", "--yes"])).toMatchObject({ code: 3, stdout: "" });
     expect(await run(["apply", "--target", "one", "--yes"])).toMatchObject({ code: 0 });
     expect(teams(server)).toEqual(["team/ml"]);
-    expect(JSON.parse((await run(["status", "-o", "json"])).stdout).targets).toMatchObject([
+    expect(statusOf(await run(["status", "-o", "json"])).targets).toMatchObject([
       { target: "one", sync: "Synced" },
       { target: "two", condition: "Stalled", reason: "Invalid" },
     ]);
@@ -387,7 +387,7 @@ describe("targets from a pattern", () => {
     expect(JSON.parse(gone.stdout)).toMatchObject({ target: "b", orphans: [] });
     expect(JSON.parse((await run(["plan", "-o", "json"])).stdout)).toMatchObject({ steps: expect.anything() });
     expect(await run(["apply", "--target", "a", "--yes"])).toMatchObject({ code: 0 });
-    const status = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
+    const status = statusOf(await run(["status", "-o", "json"])).targets;
     expect(status).toMatchObject([
       { target: "a", sync: "Synced" },
       { target: "b", condition: "Retired", reason: "Retired" },
@@ -421,7 +421,7 @@ describe("targets from a pattern", () => {
     const refused = await run(["plan", "-o", "json"]);
     expect(refused.code).toBe(3);
     expect(JSON.parse(refused.stdout).diagnostics).toMatchObject([{ file: "environments.yaml", line: 2, column: 3 }]);
-    expect(JSON.parse((await run(["status", "-o", "json"])).stdout).targets).toMatchObject([
+    expect(statusOf(await run(["status", "-o", "json"])).targets).toMatchObject([
       { target: "env-one" },
       { target: "env-two" },
     ]);
@@ -439,9 +439,13 @@ describe("targets from a pattern", () => {
     );
     const daemon = source.start(["watch", "--sink", "file", "--listen", "127.0.0.1:0"]);
     const [, url = ""] = await daemon.shows("stderr", /health and metrics on (\S+)/);
-    const statuses = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets;
+    // Between two sets of targets, the daemon closes its socket for a moment.
+    const statuses = async () => {
+      const shown = await source.runHere(["status", "-o", "json"]);
+      return shown.code === 0 ? statusOf(shown).targets : null;
+    };
     const isSynced = ({ sync }: { sync: string }) => sync === "Synced";
-    await eventually("both are synced", async () => (await statuses()).every(isSynced));
+    await eventually("both are synced", async () => (await statuses())?.every(isSynced) === true);
     // What others change meanwhile, only a full pass would find.
     const manifest = { type: "team", name: "a-team", members: ["eve@example.com"] };
     await server.call("PUT", "/api/svc/v1/teams", { manifest });
@@ -450,10 +454,8 @@ describe("targets from a pattern", () => {
     await daemon.shows("stderr", /^the targets have changed: \+c/m);
     const now = await eventually("the new target is synced, and the others are at its commit", async () => {
       const found = await statuses();
-      // Between two sets of targets, the daemon closes its socket for a moment.
-      if (!Array.isArray(found)) return null;
-      const [a, c, b] = found;
-      return c?.target === "c" && isSynced(c) && a.appliedRevision === commit && b?.condition === "Retired"
+      const [a, c, b] = found ?? [];
+      return c?.target === "c" && isSynced(c) && a?.appliedRevision === commit && b?.condition === "Retired"
         ? found
         : null;
     });

@@ -1,5 +1,8 @@
+import { AssertionError } from "node:assert";
+import type { StatusDocument } from "../../src/contract/generated/output.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
 import type { ApplyReport, DriftReport, ValidationReport } from "../../src/core/report/report.ts";
+import { faultsOf } from "./output-schemas.ts";
 import type { Ended } from "./process.ts";
 
 /** What `plan -o json` wrote. */
@@ -19,5 +22,12 @@ export function driftOf({ stdout }: Ended): DriftReport {
 
 /** What `validate -o json` wrote. */
 export function validationOf({ stdout }: Ended): ValidationReport {
+  return JSON.parse(stdout);
+}
+
+/** What `status -o json` or `reconcile -o json` wrote, which keeps to its schema. */
+export function statusOf({ stdout }: Ended): StatusDocument {
+  const actual = faultsOf("status", stdout);
+  if (actual.length > 0) throw new AssertionError({ message: "no such status", actual, expected: [] });
   return JSON.parse(stdout);
 }

@@ -1,7 +1,8 @@
+import type { StageStatus } from "../../contract/generated/output.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { decisionsAt, holdOnStage } from "../../core/holds.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
-import { type StageStatus, stageStatuses } from "../../core/stages/stage-status.ts";
+import { stageStatuses } from "../../core/stages/stage-status.ts";
 import { neverRunStatus } from "../../daemon/status-after-pass.ts";
 import { progressOf } from "../../engine/order/earlier-targets.ts";
 import { closestName } from "../../schema/closest-name.ts";

@@ -1,4 +1,5 @@
-import { type GateStatus, gateStatus } from "../../core/gates/gate-status.ts";
+import type { GateStatus } from "../../contract/generated/output.ts";
+import { gateStatus } from "../../core/gates/gate-status.ts";
 import type { CommandTarget } from "./create-target.ts";
 
 /** What the gates of a target said last, from the receipts that passes have stored; nothing for one without gates. */

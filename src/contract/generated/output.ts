@@ -49,6 +49,10 @@ readonly file: string
  */
 readonly line: number
 } | null)
+/**
+ * How far a stage has come, or a target of it
+ */
+export type StageState = ("Held" | "Failed" | "Halted" | "Waiting" | "Progressing" | "Unknown" | "Synced" | "Healthy")
 
 /**
  * Why a step failed; its message carries no value of the manifest
@@ -1617,6 +1621,307 @@ readonly unseen: readonly string[]
  * What is wrong or doubtful in the input, by file and line
  */
 readonly diagnostics: readonly Diagnostic[]
+}
+/**
+ * One pass, or a commit that a later one replaced before its pass
+ */
+export type PassRecord = {
+/**
+ * When it began, in UTC
+ */
+readonly startedAt: string
+/**
+ * When it ended, in UTC
+ */
+readonly endedAt: string
+/**
+ * The commit that was applied, or would have been; null when there is none
+ */
+readonly commit: (string | null)
+/**
+ * How it ended
+ */
+readonly result: ("applied" | "incomplete" | "failed" | "refused" | "kept" | "reported" | "superseded")
+/**
+ * Why it did not succeed, in one word; null when it did
+ */
+readonly reason: (string | null)
+/**
+ * The same in a sentence
+ */
+readonly message: (string | null)
+/**
+ * Resources by what became of them, such as created and unchanged
+ */
+readonly counts: {
+[k: string]: number
+}
+}
+/**
+ * An invalid manifest, which passes leave out
+ */
+export type InvalidStatus = {
+/**
+ * The resource; empty if the manifest does not say what it declares
+ */
+readonly identity: string
+/**
+ * Its file, relative to the working directory
+ */
+readonly file: (string | null)
+/**
+ * Line of its first error, from 1; null if the file as a whole cannot be read
+ */
+readonly line: (number | null)
+/**
+ * Its first error
+ */
+readonly message: string
+/**
+ * What was written last of the resource, and stays in force; null if nothing was
+ */
+readonly lastGood: (RecordedWrite | null)
+}
+/**
+ * A time in which nothing is written
+ */
+export type FreezeStatus = {
+/**
+ * When it ends, in UTC; null if no end is known
+ */
+readonly until: (string | null)
+/**
+ * Why, as the window gives it; null if it gives none
+ */
+readonly reason: (string | null)
+}
+/**
+ * The freeze that begins next
+ */
+export type NextFreeze = {
+/**
+ * When it begins, in UTC
+ */
+readonly from: string
+/**
+ * When it ends, in UTC; null if no end is known
+ */
+readonly until: (string | null)
+/**
+ * Why, as the window gives it; null if it gives none
+ */
+readonly reason: (string | null)
+}
+/**
+ * What the gates of a target said last of each resource
+ */
+export type GateStatus = {
+/**
+ * Answers that are green
+ */
+readonly passed: number
+/**
+ * Answers that are red
+ */
+readonly failed: number
+/**
+ * Questions without an answer
+ */
+readonly unanswered: number
+/**
+ * The newest ten that are not green
+ */
+readonly closed: readonly ClosedGate[]
+}
+/**
+ * An answer of a gate that is not green
+ */
+export type ClosedGate = {
+/**
+ * The resource
+ */
+readonly identity: string
+/**
+ * What the gate asks, such as metric accuracy at least 0.9
+ */
+readonly name: string
+readonly place: GatePlace
+/**
+ * Its answer; unanswered: nothing was learned
+ */
+readonly verdict: ("fail" | "unanswered")
+/**
+ * The value of the metric, or the score that a service answered; null without one
+ */
+readonly score: (number | null)
+/**
+ * One line for people
+ */
+readonly summary: string
+/**
+ * When it was asked, in UTC
+ */
+readonly at: string
+}
+/**
+ * The status of one target
+ */
+export type TargetStatus = {
+/**
+ * Its name
+ */
+readonly target: string
+/**
+ * The source that it follows; null for the local folder
+ */
+readonly source: (string | null)
+/**
+ * Whether live is as the wanted commit declares it
+ */
+readonly sync: ("Synced" | "OutOfSync" | "Unknown")
+/**
+ * How it stands. Held: a person's hold, a freeze or the order of targets is the only reason why it is not Ready. Retired: its pattern no longer stands for it, and its state is kept
+ */
+readonly condition: ("Ready" | "Reconciling" | "Held" | "Stalled" | "Retired")
+/**
+ * Why it is not Ready, in one word; null when it is
+ */
+readonly reason: (string | null)
+/**
+ * The same in a sentence
+ */
+readonly message: (string | null)
+/**
+ * The invalid manifests
+ */
+readonly invalid: readonly InvalidStatus[]
+/**
+ * The commit that it should have; null when there is none
+ */
+readonly wantedRevision: (string | null)
+/**
+ * The last commit that was applied whole; null before
+ */
+readonly appliedRevision: (string | null)
+/**
+ * Resources by what became of them, such as created and unchanged
+ */
+readonly counts: {
+[k: string]: number
+}
+/**
+ * Resources whose last write may or may not have reached the control plane
+ */
+readonly unknown: readonly string[]
+/**
+ * What a person holds, in words
+ */
+readonly held: readonly string[]
+readonly gates?: GateStatus
+/**
+ * The versions that the registry holds and no manifest declares, at the last pass over the whole source; left out before
+ */
+readonly registryOnly?: readonly RegistryOnly[]
+/**
+ * The freeze in which nothing is written now; null while there is none
+ */
+readonly frozen: (FreezeStatus | null)
+/**
+ * The freeze that begins next; null where none is known
+ */
+readonly nextFreeze: (NextFreeze | null)
+/**
+ * The first unapplied commit after the applied one; null when there is none
+ */
+readonly oldestUnapplied: (UnappliedCommit | null)
+/**
+ * The last pass; null before
+ */
+readonly lastPass: (PassRecord | null)
+/**
+ * When the daemon begins the next pass, in UTC; null without one
+ */
+readonly nextPassAt: (string | null)
+}
+/**
+ * A commit, and since when it is unapplied
+ */
+export type UnappliedCommit = {
+/**
+ * The commit
+ */
+readonly commit: string
+/**
+ * Since when, in UTC
+ */
+readonly since: string
+}
+/**
+ * How far a target of a stage has come
+ */
+export type StageTargetStatus = {
+/**
+ * Its name
+ */
+readonly target: string
+readonly state: StageState
+/**
+ * The commit that runs there; null if none is known
+ */
+readonly commit: (string | null)
+/**
+ * What it waits for, or what has failed; null when there is nothing to say
+ */
+readonly message: (string | null)
+}
+/**
+ * How far a stage has come: its state is the most important one of its targets
+ */
+export type StageStatus = {
+/**
+ * Its name
+ */
+readonly name: string
+/**
+ * Patterns for the names of the targets before it
+ */
+readonly after: readonly string[]
+readonly state: StageState
+/**
+ * Its targets
+ */
+readonly targets: readonly StageTargetStatus[]
+}
+/**
+ * What status and reconcile write with -o json
+ */
+export type StatusDocument = {
+readonly format_version: FormatVersion
+/**
+ * The daemon that was asked; null when none runs, and this is what the last run has left
+ */
+readonly daemon: (RunningDaemon | null)
+/**
+ * The targets of the configuration
+ */
+readonly targets: readonly TargetStatus[]
+/**
+ * The stages, in the order in which commits reach them
+ */
+readonly stages: readonly StageStatus[]
+/**
+ * Warnings about the run
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
+ * The daemon that runs
+ */
+export type RunningDaemon = {
+/**
+ * Its process id
+ */
+readonly pid: number
 }
 /**
  * What validate, plan and drift -o json write of several targets: the document of each

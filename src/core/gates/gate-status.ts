@@ -1,17 +1,8 @@
-import type { GatePlace, WhyGate } from "../../contract/generated/output.ts";
+import type { GateStatus, WhyGate } from "../../contract/generated/output.ts";
 import type { Kind } from "../kind.ts";
 import type { Identity } from "../manifest.ts";
 import { jsonDigest } from "../plan/sign-plan.ts";
 import { type ContentGate, type GateReceipt, gateName, gatesOf, gateText } from "./content-gate.ts";
-
-/** What the gates of a target said last, by resource and gate. */
-export type GateStatus = {
-  readonly passed: number;
-  readonly failed: number;
-  readonly unanswered: number;
-  /** The newest ones that are not green. */
-  readonly closed: readonly (Omit<GateReceipt, "content" | "gate"> & { readonly place: GatePlace })[];
-};
 
 /** The number of receipts that a status names. */
 const MAX_CLOSED = 10;
@@ -27,14 +18,14 @@ export function gateStatus(gates: readonly ContentGate[], receipts: readonly Gat
   );
   const all = [...last.values()].toSorted((a, b) => (a.at > b.at ? -1 : 1));
   const { pass = [], fail = [], unanswered = [] } = Object.groupBy(all, ({ verdict }) => verdict);
-  const closed = all.filter(({ verdict }) => verdict !== "pass");
+  const closed = all.flatMap(({ content: _, gate, verdict, ...shown }) =>
+    verdict === "pass" ? [] : [{ ...shown, verdict, place: inForce.get(gate)?.place ?? null }],
+  );
   return {
     passed: pass.length,
     failed: fail.length,
     unanswered: unanswered.length,
-    closed: closed.slice(0, MAX_CLOSED).map(({ content: _, gate, ...shown }) => {
-      return { ...shown, place: inForce.get(gate)?.place ?? null };
-    }),
+    closed: closed.slice(0, MAX_CLOSED),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { PassRecord } from "../../contract/generated/output.ts";
 import { isUnreadable } from "../diagnostic.ts";
 import { adoptionText, isReadable, needsAdoption } from "../guards/adoption.ts";
 import { FROZEN } from "../guards/write-refusal.ts";
@@ -14,10 +15,10 @@ export const passResultNames = [
   "kept",
   "reported",
   "superseded",
-] as const;
+] as const satisfies readonly PassResultName[];
 
 /** The result of a pass. */
-export type PassResultName = (typeof passResultNames)[number];
+export type PassResultName = PassRecord["result"];
 
 /** Why a pass did not succeed: one word, and a sentence. */
 export type PassReason = { readonly reason: string; readonly message: string };

@@ -1,30 +1,20 @@
+import type { StageState, StageStatus, StageTargetStatus } from "../../contract/generated/output.ts";
 import type { TargetStatus } from "../report/target-status.ts";
 import { durationText } from "./duration.ts";
 import type { Stage } from "./stages.ts";
 import type { CommitProgress, TargetProgress } from "./target-progress.ts";
 
 // The most important one first.
-const stageStates = ["Held", "Failed", "Halted", "Waiting", "Progressing", "Unknown", "Synced", "Healthy"] as const;
-
-/** The state of a stage, or of a target of it. */
-export type StageState = (typeof stageStates)[number];
-
-/** How far a target of a stage has come. */
-export type StageTargetStatus = {
-  readonly target: string;
-  readonly state: StageState;
-  /** The commit that runs there; null if none is known. */
-  readonly commit: string | null;
-  readonly message: string | null;
-};
-
-/** How far a stage has come; its state is the most important one of its targets. */
-export type StageStatus = {
-  readonly name: string;
-  readonly after: readonly string[];
-  readonly state: StageState;
-  readonly targets: readonly StageTargetStatus[];
-};
+const stageStates = [
+  "Held",
+  "Failed",
+  "Halted",
+  "Waiting",
+  "Progressing",
+  "Unknown",
+  "Synced",
+  "Healthy",
+] as const satisfies readonly StageState[];
 
 /** A target of a stage, with the hold on its stage; null if there is none. */
 export type StagedTarget = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import type { GateStatus } from "../../contract/generated/output.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
-import type { GateStatus } from "../../core/gates/gate-status.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import type { PageAccess } from "./page-access.ts";
 import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
+import type { GateStatus } from "../../../../src/contract/generated/output.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
-import type { GateStatus } from "../../../../src/core/gates/gate-status.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-route.ts";
