@@ -179,12 +179,12 @@ function itemOf(value: Json, { file, pointer, locate }: ItemPlace): PatternItem 
   const place = { file, folder: null, ...locate(pointer) };
   if (typeof value === "string") return { values: { item: value }, ...place };
   const wrong = "is neither a text nor an object of texts";
-  const hint = "Quote numbers, such as '1.10'.";
-  if (!isObject(value)) return { ...faultOf(file, `the item ${wrong}`, hint), ...locate(pointer) };
+  const hintFor = (given: Json | undefined) => (typeof given === "number" ? "Quote numbers, such as '1.10'." : null);
+  if (!isObject(value)) return { ...faultOf(file, `the item ${wrong}`, hintFor(value)), ...locate(pointer) };
   const other = Object.entries(value).find(([, text]) => typeof text !== "string");
   if (other !== undefined)
     return {
-      ...faultOf(file, `the value of ${other[0]} is no text`, hint),
+      ...faultOf(file, `the value of ${other[0]} is no text`, hintFor(other[1])),
       ...locate(`${pointer}/${other[0].replaceAll("~", "~0").replaceAll("/", "~1")}`),
     };
   return { values: Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)])), ...place };

@@ -420,7 +420,14 @@ describe("targets from a pattern", () => {
     await write("environments.yaml", "- name: one\n- name: ../two\n");
     const refused = await run(["plan", "-o", "json"]);
     expect(refused.code).toBe(3);
-    expect(JSON.parse(refused.stdout).diagnostics).toMatchObject([{ file: "environments.yaml", line: 2, column: 3 }]);
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      error: { hint: expect.stringMatching(/^correct it, or the pattern at \S*operator\.yaml:3:5; nothing was read/) },
+      diagnostics: [{ file: "environments.yaml", line: 2, column: 3 }],
+    });
+    await write("environments.yaml", "- name: null\n");
+    const empty = JSON.parse((await run(["plan", "-o", "json"])).stdout).diagnostics;
+    expect(empty).toMatchObject([{ summary: "the value of name is no text", detail: null }]);
+    await write("environments.yaml", "- name: one\n- name: ../two\n");
     expect(statusOf(await run(["status", "-o", "json"])).targets).toMatchObject([
       { target: "env-one" },
       { target: "env-two" },

@@ -1,6 +1,7 @@
 import { canonical } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { KeyPlace } from "../../source/read-config.ts";
 import type { EachOf, PatternItem, PatternRead } from "../../source/read-pattern.ts";
 import type { PlaceOf } from "./configured-places.ts";
 import {
@@ -75,13 +76,14 @@ async function partOf(entry: TargetEntry, options: ExpandOptions): Promise<Part>
     return { entry, items: [], targets: [{ entry, item }], fault: null };
   }
   const nothing = { entry, items: [], targets: [], fault: null };
+  const place = options.placeOf(entry.name, "each");
   try {
     const { items, diagnostics } = await options.read(entry, entry.each);
-    if (hasErrors(diagnostics)) return keptPart(nothing, refusal(diagnostics), options);
+    if (hasErrors(diagnostics)) return keptPart(nothing, refusal(diagnostics, place), options);
     const hadItems = recordedOf(entry, options).items.length > 0;
     if (items.length === 0 && hadItems && !options.allowShrink) return keptPart(nothing, emptied(entry), options);
     const expanded = expandPattern(entry, items);
-    if (hasErrors(expanded.diagnostics)) return keptPart(nothing, refusal(expanded.diagnostics), options);
+    if (hasErrors(expanded.diagnostics)) return keptPart(nothing, refusal(expanded.diagnostics, place), options);
     return { entry, items, targets: expanded.targets, fault: null };
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code === "terminated" || error.code === "interrupted") throw error;
@@ -135,10 +137,11 @@ async function retiredOf(
   return left;
 }
 
-function refusal(diagnostics: readonly Diagnostic[]): HoldfastError {
+function refusal(diagnostics: readonly Diagnostic[], place: KeyPlace | null = null): HoldfastError {
   const files = [...new Set(diagnostics.flatMap(({ file }) => file ?? []))].join(", ");
+  const pattern = place === null ? "" : `, or the pattern at ${place.file}:${place.line}:${place.column}`;
   return new HoldfastError("invalid", `the targets of a pattern are refused: ${files}`, {
-    hint: "correct it; nothing was read or sent",
+    hint: `correct it${pattern}; nothing was read or sent`,
     diagnostics,
   });
 }
