@@ -99,9 +99,9 @@ function createNews(): News {
           return changes(last, event, revision ?? "") || hasChanged(body);
         case "incomplete":
         case "kept":
-          return changes(last, event, `${revision} ${message}`);
+          return changes(last, event, `${revision} ${withoutTimes(message)}`);
         default:
-          return changes(last, event, JSON.stringify({ ...body, revision: null }));
+          return changes(last, event, JSON.stringify({ ...body, revision: null, message: withoutTimes(message) }));
       }
     },
     keepOutcomes: (all) => {
@@ -112,6 +112,11 @@ function createNews(): News {
       for (const event of events) last.delete(event);
     },
   };
+}
+
+// How long something has lasted grows in each pass, such as that of a soak.
+function withoutTimes(message: string): string {
+  return message.replaceAll(/\b\d+[smhd]\b(?: \d+[smhd]\b)?/g, "");
 }
 
 function hasChanged({ summary = {} }: WatchLogBody): boolean {

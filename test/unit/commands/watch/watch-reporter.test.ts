@@ -12,6 +12,7 @@ import type { ApplyEvent, PassEvent, ReadEvent } from "../../../../src/core/repo
 import { type Outcome, summariseOutcomes } from "../../../../src/core/report/report.ts";
 import { observers } from "../../../../src/daemon/pass-observer.ts";
 import { createPassWatch } from "../../../../src/daemon/pass-watch.ts";
+import { SourceError } from "../../../../src/source/source-error.ts";
 import { faultsOf } from "../../../support/output-schemas.ts";
 import { emptySummary } from "../../../support/sample-plan.ts";
 import { terminalOf } from "../terminal.ts";
@@ -247,6 +248,18 @@ test("the log says once that a freeze keeps a target from writing, and it is no 
     { level: "info", msg: "skipped: not sent: the target is frozen" },
     { level: "info", msg: "Incomplete: 1 skipped, 2 unchanged" },
   ]);
+});
+
+test("the log says once that a commit waits for the end of a soak, and not how far it is in each pass", () => {
+  const [revision] = commits;
+  const { all } = written({ logFormat: "json" }, (reporter) => {
+    for (const passed of ["55s", "1m 55s", "2m 55s"]) {
+      const message = `staging: commit ${revision.slice(0, 12)} has been healthy there for ${passed} of 30m`;
+      reporter.emit({ what: "kept", revision, reason: "Waiting", message, hint: null, diagnostics: [] });
+      reporter.failure(new SourceError("Waiting", message, { hint: "wait" }));
+    }
+  });
+  expect(all.match(/for \w+(?: \w+)? of 30m/g)).toEqual(["for 55s of 30m", "for 55s of 30m"]);
 });
 
 test("at level debug the log counts what is invalid in every pass", () => {
