@@ -519,6 +519,7 @@ test("a fault of a target is named by the line of its key in the operator's conf
   expect(await at('targets:\n  - name: "{dir}"\n    each: envs/*\n    patches: "{dir}"\n')).toBe("4:5");
   expect(await at('targets:\n  - name: "{dir}"\n    each: envs/*\n    paths: ["{item}"]\n')).toBe("4:5");
   expect(await at('targets:\n  - name: "{dir}"\n    each: "*"\n  - name: one\n')).toBe("4:5");
+  expect(await at("targets:\n  - name: one\n    paths: [one, one/../../two]\n")).toBe("3:5");
   expect(await at(key("soak: 30m"))).toBe("4:5");
   expect(await at(key("when: synced"))).toBe("4:5");
   expect(await at(`${key("confirm: true")}promotions:\n  - from: one\n    to: two\n`)).toBe("7:5");

@@ -223,6 +223,11 @@ function requireWithin(
   paths: readonly string[],
   { allowed, place }: { readonly allowed: readonly string[] | null; readonly place: KeyPlace | null },
 ): void {
+  const leaving = paths.find((path) => normalize(path).split("/")[0] === "..");
+  if (leaving !== undefined) {
+    const why = `the path ${leaving} of target ${name} leads out of its source`;
+    throw refusedConfig(why, "paths are relative to the root of the source", place);
+  }
   const outside = paths.find((path) => allowed !== null && !allowed.some((each) => isUnder(each, path)));
   if (outside === undefined) return;
   const why = `the path ${outside} of target ${name} lies outside the paths of its source`;
