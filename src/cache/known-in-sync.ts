@@ -7,8 +7,9 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
-import { createListReader, type ListReader } from "./list-reader.ts";
-import type { CachedPage, LiveFacts, SyncRecord } from "./live-facts.ts";
+import type { KindDigest } from "./kind-digests.ts";
+import { createListReader, type KnownRows, knownRowsOf, type ListReader } from "./list-reader.ts";
+import type { CachedList, CachedPage, LiveFacts, SyncRecord } from "./live-facts.ts";
 
 /** What decides whether a resource is in sync, apart from live. */
 export type SyncBasis = {
@@ -23,6 +24,8 @@ export type SyncBasis = {
 export type KnownInSync = {
   /** A reader for the list of a kind; with `all`, it parses every row. */
   readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
+  /** The whole list of a kind, if the control plane says that nothing has changed since it was read; else null. */
+  readonly unchangedList: (kind: Kind) => KnownRows | null;
   /** A reader for a reply that shows one resource. */
   readonly replyReader: (identity: Identity, reply: keyof typeof NOT_PARSED) => ReplyReader;
   /** Whether a row with this digest shows that a resource is in sync. A resource that is not declared always is. */
@@ -38,7 +41,7 @@ export type RowsRead = {
   /** Resources that were found in sync while rows were read. */
   readonly inSync: ReadonlyMap<Identity, SyncRecord>;
   /** The lists that were read completely, by kind. */
-  readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
+  readonly lists: ReadonlyMap<string, CachedList>;
   /** The digest of the bytes that each row was parsed from. */
   readonly digests: ReadonlyMap<LiveRow, string>;
 };
@@ -52,13 +55,21 @@ export type ReplyReader = {
   readonly noteRow: (row: LiveRow) => void;
 };
 
+/** What the control plane and the source say of what may have changed. */
+export type ChangesSince = {
+  /** The resources that must be read. */
+  readonly toRead: ReadonlySet<Identity>;
+  /** The digests of kinds, asked before any list is read: what changes in between has another digest next time. */
+  readonly digests: ReadonlyMap<string, KindDigest>;
+};
+
 /** The results of earlier passes that are still valid: neither manifest nor receipt has changed. */
-export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, basis: SyncBasis): KnownInSync {
+export function knownInSync(facts: LiveFacts, { toRead, digests: said }: ChangesSince, basis: SyncBasis): KnownInSync {
   const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
   const recordOf = (identity: Identity): SyncRecord | undefined =>
     manifests.has(identity) && !toRead.has(identity) ? facts.inSync.get(identity) : undefined;
   const found = new Map<Identity, SyncRecord>();
-  const lists = new Map<string, readonly CachedPage[]>();
+  const lists = new Map<string, CachedList>();
   const digests = new WeakMap<LiveRow, string>();
   return {
     rowsRead: (rows) => ({ inSync: found, lists, digests: digestsOf(rows, digests) }),
@@ -67,14 +78,26 @@ export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, bas
     isAsRecorded: (identity) => recordOf(identity)?.row === null,
     listReader: (kind, list, { all = false } = {}) =>
       createListReader(kind, list, {
-        pages: all ? [] : (facts.lists.get(kind.type) ?? []),
+        pages: all ? [] : (facts.lists.get(kind.type)?.pages ?? []),
         mustRead: (identity) => toRead.has(identity),
         isInSync: (row, digest) => !basis.records && isFoundInSync(kind, { row, digest, manifests, found }, basis),
         noteRow: (row, digest) => digests.set(row, digest),
-        noteList: (pages) => lists.set(kind.type, pages),
+        noteList: (pages, rows) => lists.set(kind.type, { pages, state: stateOf(pages, rows, said.get(kind.type)) }),
       }),
+    unchangedList: (kind) => {
+      const list = facts.lists.get(kind.type);
+      const state = said.get(kind.type)?.state;
+      if (list === undefined || state === undefined || list.state !== state) return null;
+      return knownRowsOf(kind, list.pages, (identity) => toRead.has(identity));
+    },
     replyReader: (identity, reply) => replyReader(recordOf(identity)?.row ?? null, NOT_PARSED[reply], digests),
   };
+}
+
+// Only pages that have each row of the list once can stand for it, and only if the digest is about as many resources.
+function stateOf(pages: readonly CachedPage[], rows: number, said: KindDigest | undefined): string | null {
+  const cached = pages.reduce((sum, page) => sum + page.rows.length, 0);
+  return said?.count === rows && cached === rows ? said.state : null;
 }
 
 function digestsOf(rows: Iterable<LiveRow>, digests: WeakMap<LiveRow, string>): RowsRead["digests"] {

@@ -15,8 +15,10 @@ export type ListReader = {
   readonly condense: (row: unknown) => unknown;
   /** What a row of the list shows; null if it belongs to another kind. */
   readonly rowOf: (reply: unknown) => ListedRow | null;
-  /** Must be called once the list was read completely. */
-  readonly end: () => void;
+  /** Must be called once the list was read completely, with the number of its rows. */
+  readonly end: (rows: number) => void;
+  /** Must be called once all rows with these keys were read again, in a list of which nothing else has changed. */
+  readonly endPart: (keys: ReadonlySet<string>) => void;
 };
 
 /** A row as its list shows it. */
@@ -38,15 +40,39 @@ export type KnownList = {
   /** Whether a row that was just read certainly equals its manifest, so that it can be dropped. */
   readonly isInSync: (row: LiveRow, digest: string) => boolean;
   readonly noteRow: (row: LiveRow, digest: string) => void;
-  /** Called with the pages of the list once it was read completely. */
-  readonly noteList: (pages: readonly CachedPage[]) => void;
+  /** Called with the pages of the list and the number of its rows once it was read completely. */
+  readonly noteList: (pages: readonly CachedPage[], rows: number) => void;
 };
+
+/** A list that is known without reading it. */
+export type KnownRows = {
+  readonly rows: readonly ListedRow[];
+  /** The keys of which rows must be read again all the same. */
+  readonly toRead: ReadonlySet<string>;
+};
+
+/** The rows of a list that has not changed since these pages were read. */
+export function knownRowsOf(
+  kind: Kind,
+  pages: readonly CachedPage[],
+  mustRead: (identity: Identity) => boolean,
+): KnownRows {
+  const isReusable = reusableRows(kind, mustRead);
+  const toRead = new Set<string>();
+  const rows = pages.flatMap((page) =>
+    page.rows.flatMap((row) => {
+      if (row.key !== null && !isReusable(row)) toRead.add(row.key);
+      return listedRow(row) ?? [];
+    }),
+  );
+  return { rows, toRead };
+}
 
 /** Creates a reader for the list of a kind. */
 export function createListReader(kind: Kind, list: ListReading, options: KnownList): ListReader {
   const known = new Map(options.pages.map((page) => [page.digest, page]));
   const rows = knownRows(options.pages);
-  const isReusable = reusableRows(kind, options);
+  const isReusable = reusableRows(kind, options.mustRead);
   const parsed = new Map<unknown, { readonly row: LiveRow | null; readonly unparsed: UnparsedRow }>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: UnparsedRow[]): JsonObject => {
@@ -93,8 +119,26 @@ export function createListReader(kind: Kind, list: ListReading, options: KnownLi
       if (digest !== "") options.noteRow(row, digest);
       return { key: row.key, version: row.version ?? null, row, digest };
     },
-    end: () => options.noteList([...read.values()]),
+    end: (count) => options.noteList([...read.values()], count),
+    endPart: (keys) => {
+      const isPart = ({ key }: UnparsedRow): boolean => key !== null && keys.has(key);
+      const again = [...read.values()].flatMap((page) => page.rows.filter(isPart));
+      if (again.every(({ digest }) => rows().has(digest))) return;
+      const others = options.pages.map((page) =>
+        page.rows.some(isPart) ? madePage(page.rows.filter((row) => !isPart(row))) : page,
+      );
+      const pages = [...others, madePage(again)];
+      options.noteList(
+        pages,
+        pages.reduce((sum, page) => sum + page.rows.length, 0),
+      );
+    },
   };
+}
+
+// A page that no server has sent, so that its digest is that of no bytes.
+function madePage(rows: readonly UnparsedRow[]): CachedPage {
+  return { digest: contentDigest(rows.map(({ digest }) => digest).join()), total: null, rows };
 }
 
 // Built on first use: rows are looked up only if some page has changed.
@@ -106,7 +150,7 @@ function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, Unpa
   };
 }
 
-function reusableRows({ type, hasVersions }: Kind, { mustRead }: KnownList): (row: UnparsedRow) => boolean {
+function reusableRows({ type, hasVersions }: Kind, mustRead: KnownList["mustRead"]): (row: UnparsedRow) => boolean {
   return ({ key, version }) => {
     if (key === null) return true;
     if (mustRead(`${type}/${key}`)) return false;

@@ -13,7 +13,7 @@ import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
 import type { RowsRead } from "./known-in-sync.ts";
 import {
-  type CachedPage,
+  type CachedList,
   type LiveFacts,
   NO_LIVE_FACTS,
   readLiveFacts,
@@ -82,7 +82,7 @@ function factsAfter(before: LiveFacts, read: RowsRead, planned: Planned): LiveFa
   const isSame =
     planned.desired.manifests.every((manifest) => {
       return recordNow(manifest, before, read, planned) === before.inSync.get(manifest.identity);
-    }) && read.lists.entries().every(([kind, pages]) => samePages(before.lists.get(kind), pages));
+    }) && read.lists.entries().every(([kind, list]) => isSameList(before.lists.get(kind), list));
   // Records of resources that are no longer declared stay until the next change.
   if (isSame) return null;
   return { inSync: inSyncNow(before, read, planned), lists: new Map([...before.lists, ...read.lists]) };
@@ -146,7 +146,8 @@ function isInSync(
 }
 
 // Pages are read concurrently, and arrive in any order.
-function samePages(before: readonly CachedPage[] | undefined, pages: readonly CachedPage[]): boolean {
-  const known = new Set(before?.map(({ digest }) => digest));
-  return before?.length === pages.length && pages.every(({ digest }) => known.has(digest));
+function isSameList(before: CachedList | undefined, { pages, state }: CachedList): boolean {
+  if (before === undefined || before.state !== state || before.pages.length !== pages.length) return false;
+  const known = new Set(before.pages.map(({ digest }) => digest));
+  return pages.every(({ digest }) => known.has(digest));
 }

@@ -17,8 +17,14 @@ export type SyncRecord = {
 /** What earlier passes learned about a control plane. Each fact is valid as long as the digests match. */
 export type LiveFacts = {
   readonly inSync: ReadonlyMap<Identity, SyncRecord>;
-  /** The pages of each kind's list. */
-  readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
+  readonly lists: ReadonlyMap<string, CachedList>;
+};
+
+/** The list of a kind, as it was read. */
+export type CachedList = {
+  readonly pages: readonly CachedPage[];
+  /** What the control plane said of the kind just before (`KindDigest`); null if the pages are not known to be all of it. */
+  readonly state: string | null;
 };
 
 /** No facts. */
@@ -31,7 +37,7 @@ type Written = {
     receipt: string | null,
     row: string | null,
   ])[];
-  readonly lists: readonly (readonly [kind: string, pages: readonly WrittenPage[]])[];
+  readonly lists: readonly (readonly [kind: string, state: string | null, pages: readonly WrittenPage[]])[];
 };
 
 type WrittenPage = readonly [digest: string, total: Json, rows: readonly WrittenRow[]];
@@ -43,7 +49,7 @@ export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string>
   yield '{"inSync":[';
   yield* jsonArrayChunks(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
   yield '],"lists":[';
-  yield* jsonArrayChunks(lists, ([kind, pages]) => [kind, pages.map(writtenPage)]);
+  yield* jsonArrayChunks(lists, ([kind, { state, pages }]) => [kind, state, pages.map(writtenPage)]);
   yield "]}";
 }
 
@@ -56,7 +62,9 @@ export function readLiveFacts(text: string, recorded: ReadonlyMap<Identity, Rece
   const { inSync, lists }: Written = JSON.parse(text);
   const pool = textPool();
   return {
-    lists: new Map(lists.map(([kind, pages]) => [kind, pages.map((page) => readPage(page, pool))])),
+    lists: new Map(
+      lists.map(([kind, state, pages]) => [kind, { state, pages: pages.map((page) => readPage(page, pool)) }]),
+    ),
     inSync: new Map(
       inSync.map(([identity, manifest, receipt, row]) => {
         const head = recorded.get(identity);

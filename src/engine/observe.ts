@@ -14,6 +14,7 @@ import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./load/desired.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
+import { readDigests } from "./observe/read-digests.ts";
 import { type LiveQuery, type Observation, readCaller, readLive, type WavedSource } from "./observe/read-live.ts";
 import { readUndecided, withValues, withWaves } from "./observe/read-undecided.ts";
 import { elsewhereOf, type OrphanSearch, orphansIn, removedFromSource } from "./observe/removed-manifests.ts";
@@ -97,7 +98,6 @@ export async function observe(
   const toRead = facts && resourcesToRead(facts, { ...basis, manifests: declared.manifests, alsoRead: removed.keys() });
   const isNeeded = (identity: Identity): boolean => scope.values.has(identity) || (toRead?.has(identity) ?? true);
   const desired = await withValues(declared, isNeeded, pace);
-  const known = facts && toRead && knownInSync(facts, toRead, { ...basis, manifests: desired.manifests });
   const compared = { base: desired.base, applied: appliedIn(desired, records.heads), recorded: records.heads, removed };
   const mayBe: ReadonlySet<Identity> = shown === "none" ? new Set() : knownIn(compared);
   const queries = liveQueries(desired, withWaves(desired), {
@@ -106,17 +106,15 @@ export async function observe(
     mayBeOrphans: mayBe,
     isKnown: (identity) => desired.declared.has(identity) || mayBe.has(identity),
   });
-  const reading = {
-    reader: server.reader,
-    capabilities,
-    dryRun: createDryRun(server, concurrency),
-    known,
-    concurrency,
-    signal,
-  };
   // A commit that changes nothing of this target asks for nothing: it may be one of hundreds.
   const isUntouched = declared.outOfScope !== undefined && queries.length === 0;
-  const asked = isUntouched ? null : readCaller(reading);
+  const asking = { reader: server.reader, capabilities, signal };
+  const asked = isUntouched ? null : readCaller(asking);
+  // Before the lists, so that what changes in between has another digest in the next pass.
+  const digests = facts && asked ? await readDigests(asked, asking) : new Map();
+  const changes = toRead && { toRead, digests };
+  const known = facts && changes && knownInSync(facts, changes, { ...basis, manifests: desired.manifests });
+  const reading = { ...asking, dryRun: createDryRun(server, concurrency), known, concurrency };
   const [access, seen] = await Promise.all([asked, readLive(queries, reading)]);
   const live = concluded(seen, seen.dryRuns, sightOf(access), capabilities);
   const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });

@@ -34,7 +34,7 @@ function listOf(numbers: readonly number[], planes: number): Files {
  */
 export async function useManyTargets({ targets: count, planes }: ManyTargets): Promise<void> {
   const servers = await Promise.all(Array.from({ length: planes }, () => serve()));
-  const proxies = await Promise.all(servers.map(startCountingProxy));
+  const proxies = await Promise.all(servers.map((server) => startCountingProxy(server)));
   const numbers = Array.from({ length: count }, (_, at) => at);
   const upstream = await upstreamOf({
     ...listOf(numbers, planes),

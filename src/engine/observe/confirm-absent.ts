@@ -4,7 +4,7 @@ import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Kind, ListReading } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
-import { type ListAccess, type LiveList, listLive } from "./list-live.ts";
+import { type ListAccess, type LiveList, listLive, MAX_SINGLE_LOOKUPS } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
 
 /** Recorded resources that a list does not show. */
@@ -15,9 +15,6 @@ export type MissingFromList = {
   /** The id in the ledger. */
   readonly idOf: (identity: Identity) => string | null;
 };
-
-/** Up to this many are read by name, where the list can be filtered; for more, the whole list is read. */
-const MAX_SINGLE_LOOKUPS = 8;
 
 /**
  * Reads recorded resources again that a list does not show: from the list, then by id where the kind has such a read. A

@@ -1,5 +1,5 @@
 import type { KnownInSync } from "../../cache/known-in-sync.ts";
-import type { ListedRow } from "../../cache/list-reader.ts";
+import type { KnownRows, ListedRow } from "../../cache/list-reader.ts";
 import { type Kind, type ListReading, readRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
@@ -35,6 +35,9 @@ type Identities = {
   readonly others: readonly Identity[];
 };
 
+/** Up to this many are read by name, where the list can be filtered; for more, the whole list is read. */
+export const MAX_SINGLE_LOOKUPS = 8;
+
 const ABSENT: Live = { state: "absent" };
 
 /** Reads the live state of resources from a list, without parsing rows that are known to be in sync. */
@@ -66,17 +69,33 @@ async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListAc
 }
 
 async function readUnknown(
-  { kind, list, narrow }: ListQuery,
+  query: ListQuery,
   known: KnownInSync,
   { reader, signal }: ListAccess,
   options: { readonly all?: boolean } = {},
 ): Promise<readonly ListedRow[]> {
-  const { parse, condense, rowOf, end } = known.listReader(kind, list, options);
-  const reading = { signal, parse, condense };
-  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, reading);
+  const { kind, list, narrow } = query;
+  const { parse, condense, rowOf, end, endPart } = known.listReader(kind, list, options);
+  const read = (filter: ListQuery["narrow"]): Promise<readonly unknown[]> =>
+    reader.list(list.operation, { query: { ...list.query, ...filter } }, { signal, parse, condense });
+  const isWhole = Object.keys(narrow).length === 0;
+  const unchanged = isWhole && !options.all ? known.unchangedList(kind) : null;
+  if (unchanged !== null && isReadable(unchanged, list)) {
+    const { rows, toRead } = unchanged;
+    const replies = await Promise.all([...toRead].map((key) => read(list.narrow?.(key) ?? {})));
+    const again = replies.flat().flatMap((reply) => rowOf(reply) ?? []);
+    endPart(toRead);
+    return rows.filter(({ key }) => !toRead.has(key)).concat(again.filter(({ key }) => toRead.has(key)));
+  }
+  const replies = await read(narrow);
   const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
-  end();
+  end(replies.length);
   return rows;
+}
+
+// Whether the rows that must be read of a list without changes are few enough to be read by their names.
+function isReadable({ toRead }: KnownRows, { narrow }: ListReading): boolean {
+  return toRead.size === 0 || (narrow !== undefined && toRead.size <= MAX_SINGLE_LOOKUPS);
 }
 
 /** The live state of the resources; null where the row of one is needed and was not parsed. */

@@ -98,7 +98,7 @@ describe("a row that is known by its bytes", () => {
   const known = (): readonly CachedPage[] => {
     const { parse, end, noted } = reading([]);
     parse(pageOf(text), DEPTH);
-    end();
+    end(1);
     return noted;
   };
 
@@ -139,7 +139,7 @@ describe("a list that was read before", () => {
     const server = await serve((response, request) => json(response, page(all, request)));
     const { parse, condense, end, rowOf, noted } = reading(pages, given);
     const replies = await dial(server.url).reader.list("listWorkspaces", {}, { ...calm, parse, condense });
-    end();
+    end(replies.length);
     return { seen: replies.flatMap((one) => rowOf(one) ?? []), noted };
   };
   const keys = rows.map((_, nth) => `c1:w${nth}`);

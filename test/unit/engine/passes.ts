@@ -48,7 +48,7 @@ export type PassOptions = {
 };
 
 /** Passes over one server with one state, each with a session of its own as separate commands would have it. */
-export async function passes(url: string) {
+export async function passes(url: string, token = new Secret("test-token")) {
   const folder = await temporaryFolder();
   const state = await memoryState().open({ keyText: null });
   const session = (options: PassOptions) =>
@@ -58,7 +58,7 @@ export async function passes(url: string) {
       folder,
       sink: options.sink === undefined ? defaultSink : options.sink,
       registersModels: options.registersModels ?? false,
-      token: () => new Secret("test-token"),
+      token: () => token,
       concurrency: 8,
       requestTimeout: 2_000,
       connectTimeout: 5_000,

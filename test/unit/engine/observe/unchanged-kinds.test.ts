@@ -1,0 +1,262 @@
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/contract/json.ts";
+import { operation } from "../../../../src/contract/operations.ts";
+import type { Manifest } from "../../../../src/core/manifest.ts";
+import type { LivePlan } from "../../../../src/engine/plan.ts";
+import type { SourceManifest } from "../../../../src/manifests/source-manifest.ts";
+import { startControlPlane } from "../../../control-plane.ts";
+import { startCountingProxy } from "../../../support/counting-proxy.ts";
+import { declare, prompt, service } from "../../core/given.ts";
+import { passes } from "../passes.ts";
+
+/** A manifest with the digest that its file would give it. */
+const manifest = (value: JsonObject): SourceManifest & Manifest => ({
+  ...declare(value),
+  digest: JSON.stringify(value),
+});
+
+const teamOf = (name: string, nth = 0): JsonObject => ({ type: "team", name, members: [`${nth}@example.com`] });
+const apiOf = (name: string, nth = 0): JsonObject => service({ name, workspace_fqn: "c1x:ws1", replicas: nth + 1 });
+const promptOf = (version: number): JsonObject => prompt({ ml_repo: "repo", version });
+
+const base: readonly JsonObject[] = [
+  { type: "cluster", name: "c1x", cluster_type: "generic", base_domains: [] },
+  { type: "workspace", name: "ws1", cluster_fqn: "c1x" },
+  { type: "ml-repo", name: "repo" },
+];
+const declared = [...base, apiOf("api"), apiOf("web"), teamOf("ml"), promptOf(1)];
+
+const paths: { readonly [type: string]: string } = {
+  service: "/api/svc/v1/apps",
+  team: "/api/svc/v1/teams",
+  chat_prompt: "/api/ml/v1/prompt-versions",
+  cluster: "/api/svc/v1/clusters",
+  workspace: "/api/svc/v1/workspaces",
+  "ml-repo": "/api/svc/v1/ml-repos",
+};
+
+const CALLER = operation("getCaller").path;
+const isDigest = (path: string) => path.startsWith("/api/svc/v1/digests");
+const isList = (request: string) => request.startsWith("GET ") && request.includes("limit=1000");
+
+/** What is answered in place of the control plane, and what happens after the next list was read. */
+type Told = {
+  digest: Answer | null;
+  caller: Answer | null;
+  afterList: (() => Promise<unknown>) | null;
+};
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+/** A control plane with everything applied, and passes over it through a proxy that may say something else. */
+async function settled(manifests: readonly JsonObject[] = declared) {
+  const plane = await startControlPlane();
+  const told: Told = { digest: null, caller: null, afterList: null };
+  const proxy = await startCountingProxy(plane, {
+    answer: (path) => {
+      if (isDigest(path)) return told.digest;
+      return path === CALLER ? told.caller : null;
+    },
+    answered: async (path) => {
+      if (!isList(`GET ${path}`)) return;
+      const { afterList } = told;
+      told.afterList = null;
+      await afterList?.();
+    },
+  });
+  const put = async (value: JsonObject) => {
+    const { body } = await plane.admin.put(paths[String(value.type)] ?? "", { manifest: value });
+    expect(body).toMatchObject({ data: {} });
+  };
+  const run = await passes(proxy.url, plane.adminToken);
+  let source: ReadonlyMap<string, JsonObject> = new Map();
+  const declare = (value: JsonObject) => {
+    source = new Map(source).set(manifest(value).identity, value);
+  };
+  for (const one of manifests) declare(one);
+  const everything = () => [...source.values()].map(manifest);
+  expect((await run.apply(everything())).summary).toMatchObject({ created: manifests.length });
+  const asked = async <Result>(pass: () => Promise<Result>) => {
+    const before = proxy.requests().length;
+    const result = await pass();
+    return { result, requests: proxy.requests().slice(before) };
+  };
+  const cache = join(run.folder, "cache");
+  return {
+    plane,
+    told,
+    put,
+    declare,
+    undeclare: (identity: string) => {
+      source = new Map([...source].filter(([one]) => one !== identity));
+    },
+    apply: () => run.apply(everything()),
+    warm: () => asked(() => run.plan(everything())),
+    cold: () => asked(() => run.plan(everything(), { recalls: false })),
+    /** What an earlier pass knows of live, where the control plane has no digests. */
+    withoutRoute: async () => {
+      const kept = join(run.folder, "kept");
+      await cp(cache, kept, { recursive: true });
+      told.digest = { status: 404, body: { statusCode: 404, message: "no such route", code: "route-not-found" } };
+      const found = await asked(() => run.plan(everything()));
+      told.digest = null;
+      await rm(cache, { recursive: true });
+      await cp(kept, cache, { recursive: true });
+      return found;
+    },
+  };
+}
+
+const found = ({ plan, registryOnly, observation }: LivePlan) => ({
+  plan,
+  registryOnly,
+  live: [...observation.live].filter(([, { state }]) => state !== "present").toSorted(),
+});
+
+/** A pass with nothing to do, after which everything is known. */
+async function known(manifests?: readonly JsonObject[]) {
+  const one = await settled(manifests);
+  await one.warm();
+  await one.warm();
+  return one;
+}
+
+describe("a pass over kinds whose digest is the same", () => {
+  test("reads no list, and finds what reading them finds", async () => {
+    const { warm, cold } = await known();
+    const { result, requests } = await warm();
+    expect(requests.toSorted()).toEqual(["GET /api/svc/v1/digests", `GET ${CALLER}`].toSorted());
+    const again = await cold();
+    expect(again.requests.filter(isDigestRequest)).toEqual([]);
+    expect(found(result)).toEqual(found(again.result));
+  });
+
+  test("reads the list of each kind that has changed, and by its name what the source alone has changed", async () => {
+    const { warm, cold, put, declare } = await known();
+    await put(teamOf("ml", 7));
+    declare(apiOf("web", 3));
+    const { result, requests } = await warm();
+    expect(requests.filter(isList).toSorted()).toEqual([
+      "GET /api/svc/v1/apps?applicationType=service&fqn=c1x%3Aws1%3Aweb&limit=1000&offset=0",
+      "GET /api/svc/v1/teams?limit=1000&offset=0",
+    ]);
+    expect(result.plan.summary).toMatchObject({ update: 2, drift: 1 });
+    expect(found(result)).toEqual(found((await cold()).result));
+  });
+
+  test("finds in the next pass what has changed after its list was read", async () => {
+    const { warm, cold, put, told } = await known();
+    for (const nth of [2, 3]) {
+      await put(teamOf("ml", 1));
+      await put(teamOf("ml"));
+      told.afterList = () => put(teamOf("ml", nth));
+      expect((await warm()).result.plan.summary).toMatchObject({ keep: declared.length });
+      const { result } = await warm();
+      expect(result.plan.summary).toMatchObject({ update: 1, drift: 1 });
+      expect(found(result)).toEqual(found((await cold()).result));
+    }
+  });
+});
+
+const isDigestRequest = (request: string) => isDigest(request.replace("GET ", ""));
+
+describe("lists are read as without digests", () => {
+  const reply = (data: unknown): Answer => ({ status: 200, body: { data } });
+  const children = (...all: readonly unknown[]) => reply({ digest: "d", count: 9, children: all });
+  test.each<{ readonly where: string; readonly digest: Answer }>([
+    { where: "the caller may not see everything", digest: { status: 403, body: { statusCode: 403, message: "no" } } },
+    { where: "the answer is another object", digest: reply({ digest: "d" }) },
+    { where: "the answer has no ranges", digest: reply({ digest: "d", count: 9 }) },
+    { where: "a range has no digest", digest: children({ prefix: "team/", count: 9 }) },
+    { where: "the counts contradict each other", digest: children({ prefix: "team/", digest: "d", count: 1 }) },
+    {
+      where: "one range is named twice",
+      digest: children({ prefix: "team/", digest: "d", count: 4 }, { prefix: "team/", digest: "d", count: 5 }),
+    },
+  ])("where $where", async ({ digest }) => {
+    const { warm, cold, told } = await known();
+    told.digest = digest;
+    await warm();
+    const { result, requests } = await warm();
+    expect(requests.filter(isList).length).toBe(6);
+    expect(found(result)).toEqual(found((await cold()).result));
+  });
+
+  test("where the digest is about more resources than the list shows", async () => {
+    const { warm, told } = await known();
+    const teams = async () => (await warm()).requests.filter((one) => one.includes("/teams"));
+    expect(await teams()).toHaveLength(0);
+    told.digest = children({ prefix: "team/", digest: "d", count: 9 });
+    await warm();
+    expect(await teams()).toHaveLength(1);
+    told.digest = reply({ digest: "d", count: 1, children: [{ prefix: "team/", digest: "d", count: 1 }] });
+    await warm();
+    expect(await teams()).toHaveLength(0);
+  });
+
+  test("where the caller has other rights than when they were read", async () => {
+    const { warm, told } = await known();
+    const as = (subject: string, role: string): Answer =>
+      reply({ subject, tenantName: "holdfast", roles: [{ role, resourceType: "tenant", resourceFqn: "holdfast" }] });
+    const lists = async () => (await warm()).requests.filter(isList).length;
+    for (const caller of [as("user:admin", "tenant-viewer"), as("user:other", "tenant-viewer"), reply({})]) {
+      told.caller = caller;
+      expect(await lists()).toBe(6);
+    }
+    told.caller = null;
+    await warm();
+    expect(await lists()).toBe(0);
+  });
+});
+
+const names = fc.constantFrom("api", "web", "new");
+const steps = fc.oneof(
+  fc.record({
+    do: fc.constantFrom("live" as const, "source" as const, "meanwhile" as const),
+    value: fc.oneof(
+      fc.tuple(names, fc.nat(2)).map(([name, nth]) => apiOf(name, nth)),
+      fc.tuple(fc.constantFrom("ml", "ops"), fc.nat(2)).map(([name, nth]) => teamOf(name, nth)),
+      fc.integer({ min: 1, max: 2 }).map((version) => promptOf(version)),
+    ),
+  }),
+  fc.record({ do: fc.constantFrom("look" as const, "look" as const, "apply" as const) }),
+  fc.record({
+    do: fc.constant("drop" as const),
+    identity: fc.constantFrom("service/c1x:ws1/web", "team/ops", "team/ml"),
+  }),
+);
+
+test("whatever changes in live or in the source, a pass with digests finds what one without them finds", async () => {
+  let skipped = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 14 }), async (all) => {
+      const one = await settled();
+      for (const step of all) {
+        if (step.do === "live") await one.put(step.value);
+        else if (step.do === "source") one.declare(step.value);
+        else if (step.do === "drop") one.undeclare(step.identity);
+        else if (step.do === "apply") await one.apply();
+        else if (step.do === "meanwhile") {
+          // After an apply the lists show what is in sync, and are read since it has written.
+          await one.apply();
+          one.told.afterList = () => one.put(step.value);
+          await one.warm();
+          one.told.afterList = null;
+        } else {
+          const without = await one.withoutRoute();
+          const { result, requests } = await one.warm();
+          if (requests.filter(isList).length < without.requests.filter(isList).length) skipped += 1;
+          const cold = found((await one.cold()).result);
+          expect(found(result)).toEqual(cold);
+          expect(found(without.result)).toEqual(cold);
+        }
+      }
+      await one.plane.close();
+    }),
+    { seed: 15, numRuns: 20 },
+  );
+  expect(skipped).toBeGreaterThan(10);
+});
