@@ -86,7 +86,7 @@ export async function load(
   const { loaded, options: loading } = indexed;
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
-  const general = [...emptySource(found), ...unused(found, revision, rules)];
+  const general = [...emptySource(found), ...unused(found, revision, target, rules)];
   const reported = { ...found, diagnostics: [...target.source.warnings(), ...found.diagnostics, ...general] };
   requireMatches(rules.selection, reported, revision);
   if (loaded.declared !== lastRead?.loaded.declared) await target.claim?.(loaded.declared);
@@ -173,9 +173,14 @@ function emptySource({ files, documents, diagnostics }: Reported): readonly Diag
 }
 
 // An invalid manifest may be the one that a rule matches.
-function unused(reported: Reported, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
+function unused(
+  reported: Reported,
+  { config, files }: Revision,
+  { gates }: ReadTarget,
+  { selection }: Rules,
+): readonly Diagnostic[] {
   if (hasErrors(reported.diagnostics)) return [];
-  return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config, selection);
+  return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config, selection, gates?.gates);
 }
 
 function requireMatches(selection: Selection, { declared }: Reported, { files, root }: Revision): void {

@@ -25,6 +25,8 @@ export type ReadTarget = {
   readonly state: TargetState;
   /** The rules of a pass, from the configuration in its revision. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
+  /** The gates of prompts and models; absent if it has none. */
+  readonly gates?: TargetGates;
   /** What other targets of the same control plane declare; absent with a single target. */
   readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
@@ -40,8 +42,6 @@ export type Target = ReadTarget & {
   readonly holds: Holds;
   /** When nothing may be written; absent without freeze windows. */
   readonly freezes?: FreezeSchedule;
-  /** The gates of prompts and models; absent if it has none. */
-  readonly gates?: TargetGates;
   /** Its order among other targets; absent for one that follows none and that none follows. */
   readonly order?: TargetOrder;
 };

@@ -60,9 +60,14 @@ function canJudge({ is }: Pick<ContentGate, "is">, { hasVersions, hasMetrics }: 
 
 /** The gates that a resource must pass. */
 export function gatesOf(gates: readonly ContentGate[], identity: Identity, ofKind: Kind): readonly ContentGate[] {
-  const { kind, key } = splitIdentity(identity);
-  const names = [identity, `${kind}/${splitVersion(key).name}`];
+  const names = namesOf(identity);
   return gates.filter((gate) => canJudge(gate, ofKind) && (gate.match === null || names.some(globMatcher(gate.match))));
+}
+
+// A pattern without a version is for every version of the name.
+function namesOf(identity: Identity): readonly Identity[] {
+  const { kind, key } = splitIdentity(identity);
+  return [identity, `${kind}/${splitVersion(key).name}`];
 }
 
 /** The kinds that a gate can judge, and whether its pattern may match one of them. */
@@ -80,6 +85,20 @@ function mayMatchKind(match: Glob): (type: string) => boolean {
   const at = first.indexOf("**");
   if (at === -1 && others.length === 0) return () => false;
   return globMatcher(at === -1 ? first : first.slice(0, at + 2));
+}
+
+/** What is declared of the kinds that a gate's pattern names, under the names that the pattern is compared with. */
+export function namedByGate(
+  gate: ContentGate & { readonly match: Glob },
+  declared: Iterable<Identity>,
+  kindOf: (type: string) => Kind | undefined,
+): readonly Identity[] {
+  const mayMatch = mayMatchKind(gate.match);
+  return [...declared].flatMap((identity) => {
+    const { kind } = splitIdentity(identity);
+    const ofKind = kindOf(kind);
+    return ofKind !== undefined && canJudge(gate, ofKind) && mayMatch(kind) ? namesOf(identity) : [];
+  });
 }
 
 /** What identifies the definition of a gate: a receipt of another definition is not current. */

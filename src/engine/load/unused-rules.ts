@@ -1,7 +1,9 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
+import { type ContentGate, namedByGate } from "../../core/gates/content-gate.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import { type Glob, globMatcher, hasWildcard } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
+import { kindOf } from "../../kinds/index.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
 
@@ -18,6 +20,7 @@ export function unusedRules(
   { manifests, declared, files }: Declared,
   { repository, places }: Pick<SourceConfig, "repository" | "places">,
   { kinds, exclude }: Selection,
+  gates: readonly ContentGate[] = [],
 ): readonly Diagnostic[] {
   const { ignore, external, allowLiteralSecrets } = repository;
   const matchOf = (glob: string, names: Iterable<string>): Match => {
@@ -39,9 +42,19 @@ export function unusedRules(
     ...(allowLiteralSecrets ?? []).flatMap((glob, at) =>
       unused(`allowLiteralSecrets: ${glob}`, matchOf(glob, files()), placeOf("allowLiteralSecrets", at)),
     ),
+    ...gates.flatMap((gate) => unusedGate(gate, declared)),
     ...exclude.flatMap((glob) => unused(`--exclude ${glob}`, matchOf(glob, declared))),
     ...kinds.flatMap((kind) => unused(`--kind ${kind}`, matchOf(kind, present()))),
   ];
+}
+
+// A gate for a kind of which nothing is declared is not needed yet.
+function unusedGate({ match, place, ...gate }: ContentGate, declared: ReadonlySet<Identity>): readonly Diagnostic[] {
+  if (match === null) return [];
+  const names = namedByGate({ ...gate, match, place }, declared, kindOf);
+  if (names.length === 0 || names.some(globMatcher(match))) return [];
+  const near = nearMatch(match, names);
+  return unused(`gate: match: ${match}`, { is: "none", near }, place === null ? undefined : { ...place, column: null });
 }
 
 /** Whether a glob matches anything, and else the nearest one that does. */

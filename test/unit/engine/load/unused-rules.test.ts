@@ -38,6 +38,26 @@ test("those that match nothing are each a warning", () => {
   );
 });
 
+test("a gate is a warning where it matches nothing of a kind that it names and that is declared", () => {
+  const prompts = new Set([...declared, "chat_prompt/registry/greeting@3"]);
+  const at = { file: "targets.yaml", line: 7 };
+  const warnings = (...matches: readonly (string | null)[]) => {
+    const gates = matches.map(
+      (match) => ({ is: "url", url: "https://a", secretFile: "key", match, place: at }) as const,
+    );
+    return unusedRules({ ...source, declared: prompts }, config({}), nothing, gates);
+  };
+  const { length } = warnings(null, "**", "chat_prompt/**", "chat_prompt/registry/greeting", "*/registry/greeting@3");
+  expect([length, warnings("model-version/**")]).toEqual([0, []]);
+  const found = warnings("chat_prompt/registy/*", "*/*", "chat_prompt/registry/greeting@4");
+  expect(found.map(({ summary, file, line }) => `${file}:${line} ${summary}`)).toEqual([
+    "targets.yaml:7 `gate: match: chat_prompt/registy/*` matches nothing in the source",
+    "targets.yaml:7 `gate: match: */*` matches nothing in the source",
+    "targets.yaml:7 `gate: match: chat_prompt/registry/greeting@4` matches nothing in the source",
+  ]);
+  expect(found[0]?.detail).toBe("Did you mean chat_prompt/registry/*? Correct it, or remove it.");
+});
+
 test("each names the nearest that matches something", () => {
   const rules = { ignore: [rule("service/dve:*/*")], external: ["clusters/*"], allowLiteralSecrets: ["wep/*.yaml"] };
   const found = unusedRules(source, config(rules), {
