@@ -57,6 +57,7 @@ function mergeValue(merge: Merge, shape: Shape, was: Sited<Json> | null, { value
 }
 
 const REPLACE_FORM = `Write \`{ ${REPLACE}: [...] }\` in place of the list.`;
+const TWICE = "Write both as one item.";
 const DELETE_FORM = `In a list with a key write \`{ KEY, ${DELETE}: true }\`; null removes a field.`;
 
 function mergeObject(
@@ -101,6 +102,7 @@ function mergeItems(
   let items = known.map((value, at): Sited<Json> => ({ value, origin: originBelow(start, String(at)) }));
   // By their keys, unless those are numbers, as indexes are.
   const removed = [...(start.below ?? [])].filter(([token]) => !/^\d+$/.test(token));
+  const given = new Set<string>();
   for (const [at, item] of patch.entries()) {
     const place = `${pointer}/${at}`;
     const problem = keyFault(shape, item, place);
@@ -117,6 +119,8 @@ function mergeItems(
       removed.push([token, { from: merge.from, pointer: place }]);
       continue;
     }
+    if (given.has(token)) merge.report(fault(place, "an item with the key of an earlier one of this list", TWICE));
+    given.add(token);
     const merged = mergeValue(merge, shape.items, items[index] ?? null, { value: item, pointer: place });
     items = index < 0 ? [...items, merged] : items.with(index, merged);
   }

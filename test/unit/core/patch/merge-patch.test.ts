@@ -81,6 +81,7 @@ describe("a merge patch", () => {
     ["a removal with another field", { keyed: [{ name: "x", $delete: true, free: 1 }] }, "/patch/keyed/0/free"],
     ["a removal of a field", { free: { $delete: true } }, "/patch/free/$delete"],
     ["a removal in a list without a key", { plain: [{ name: "x", $delete: true }] }, "/patch/plain/0/$delete"],
+    ["two items with one key", { keyed: [{ name: "x" }, { name: "x", free: 1 }] }, "/patch/keyed/1"],
     ["an item without a key", { keyed: [{ zone: "any" }] }, "/patch/keyed/0"],
     ["an item that is no object", { keyed: ["x"] }, "/patch/keyed/0"],
     ["a replacement by no list", { keyed: { $replace: "x" } }, "/patch/keyed/$replace"],
