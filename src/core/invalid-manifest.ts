@@ -74,7 +74,7 @@ function documentOf({ code, line }: LocatedError, documents: readonly DeclaredAt
 }
 
 const NO_KIND = "no-type";
-const ERROR_ELSEWHERE = "its error is reported at another manifest; holdfast validate lists all";
+const ERROR_ELSEWHERE = "its error is reported at another manifest or a patch; holdfast validate lists all";
 
 function invalidDocument({ identity, kind, file, line }: DeclaredAt, errors: readonly LocatedError[]): InvalidManifest {
   const [first] = errors.toSorted(byLine);

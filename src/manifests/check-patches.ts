@@ -1,7 +1,8 @@
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
-import { type Rename, renameEntries } from "../model/rename-fqns.ts";
+import { globMatcher } from "../core/selection/glob.ts";
+import { type Rename, renamedFqn, renameEntries } from "../model/rename-fqns.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { diagnosticInFile, isAboutSpecialFile, type Wording } from "../source/file-diagnostic.ts";
 import type { KeyPlace } from "../source/read-config.ts";
@@ -84,7 +85,9 @@ export function patchProblems(
       declarations.every(({ identity }) => identity !== null) && (declarations.length > 0 || !hasErrors(diagnostics))
     );
   });
-  const unmatched = isKnown ? unmatchedPatches(patches, declared).map((one) => matchesNothing(one, declared)) : [];
+  const unmatched = isKnown
+    ? unmatchedPatches(patches, declared).map((one) => matchesNothing(one, declared, rules.rename ?? {}))
+    : [];
   return { diagnostics: unmatched, refusesAll: patches.isBroken || unread.length > 0 };
 }
 
@@ -115,8 +118,13 @@ export function unmatchedPatches({ all, of }: PatchSet, declared: ReadonlySet<Id
   return all.filter((patch) => !matched.has(patch));
 }
 
-function matchesNothing({ match, locate }: PatchDocument, declared: ReadonlySet<Identity>): Diagnostic {
-  const near = closestName(match, [...declared]);
+function matchesNothing({ match, locate }: PatchDocument, declared: ReadonlySet<Identity>, rename: Rename): Diagnostic {
+  // A patch written with the names that manifests have.
+  const renamed = match
+    .split("/")
+    .map((segment) => renamedFqn(segment, rename))
+    .join("/");
+  const near = declared.values().some(globMatcher(renamed)) ? renamed : closestName(match, [...declared]);
   const place = locate("/match");
   const detail = `${near === undefined ? "" : `Did you mean ${quoted(near)}? `}Correct it, or remove the patch.`;
   const summary = `the patch matches nothing: no manifest declares ${quoted(match)}`;

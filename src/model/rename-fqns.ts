@@ -54,6 +54,12 @@ export function renameFqns(manifest: JsonObject, rename: Rename): Renamed {
   return { value, entries: [...entries] };
 }
 
+/** The name that a cluster, a workspace or something within one has after a rename. */
+export function renamedFqn(fqn: string, rename: Rename): string {
+  const { cluster, within } = namesOf(rename, new Set());
+  return fqn.includes(":") ? within(fqn) : cluster(fqn);
+}
+
 type Names = {
   /** The name of a cluster. */
   readonly cluster: (fqn: string) => string;

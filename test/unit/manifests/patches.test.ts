@@ -55,6 +55,15 @@ describe("patches", () => {
     expect(invalid.has("service/dev:web/a")).toBe(refuses);
   });
 
+  test("that match what a manifest is called before the rename are told its new name", async () => {
+    const renamed = { ...rules, rename: { clusters: { dev: "production" } } };
+    const patch = { "patches/a.yaml": "match: service/dev:web/*\npatch: { replicas: 2 }\n" };
+    const { diagnostics } = await loadFiles({ ...files, ...patch }, renamed);
+    expect(diagnostics.map(({ detail }) => detail)).toEqual([
+      "Did you mean `service/production:web/*`? Correct it, or remove the patch.",
+    ]);
+  });
+
   test("leave out empty documents, as manifests do", async () => {
     const text = `---\n# What differs.\n---\n${A}patch: { replicas: 2 }\n---\n---\n# The end.\n`;
     expect(await manifestAfter({ "patches/a.yaml": text })).toMatchObject({ replicas: 2 });
