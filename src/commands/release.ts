@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { isCommitPrefix, isStage } from "../core/holds.ts";
-import { NO_PROGRESS } from "../core/stages/target-progress.ts";
+import { hasFailed, NO_PROGRESS } from "../core/stages/target-progress.ts";
 import { endHold } from "../daemon/carry-out.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
@@ -44,7 +44,7 @@ async function keepsPlace({ state }: StageTarget): Promise<boolean> {
 async function endFailureOf({ state }: StageTarget): Promise<boolean> {
   const store = await state.target();
   const last = (await store.progress()).commits.at(-1);
-  if (last === undefined || (last.failure === null && last.health !== "failed")) return false;
+  if (last === undefined || !hasFailed(last)) return false;
   await store.advance(() => NO_PROGRESS);
   return true;
 }

@@ -1,5 +1,5 @@
 import { durationText } from "./duration.ts";
-import type { CommitProgress, TargetProgress } from "./target-progress.ts";
+import { type CommitProgress, hasFailed, type TargetProgress } from "./target-progress.ts";
 
 /** When a commit may leave the targets of `after`. */
 export type OrderRule = {
@@ -80,7 +80,7 @@ function beforeRetired({ target, what }: Missing): Missing {
 function failureOf(target: string, last: CommitProgress | undefined, { when, soakMs }: OrderRule): readonly Missing[] {
   if (last === undefined) return [];
   const needsHealth = when === "healthy" || soakMs > 0;
-  if (last.failure === null && !(needsHealth && last.health === "failed")) return [];
+  if (!hasFailed(last, needsHealth)) return [];
   return [
     { target, what: `commit ${last.commit.slice(0, 12)} failed there: ${last.failure ?? last.why ?? "a rollout"}` },
   ];

@@ -2,7 +2,7 @@ import type { StageState, StageStatus, StageTargetStatus } from "../../contract/
 import type { TargetStatus } from "../report/target-status.ts";
 import { durationText } from "./duration.ts";
 import type { Stage } from "./stages.ts";
-import type { CommitProgress, TargetProgress } from "./target-progress.ts";
+import { type CommitProgress, hasFailed, type TargetProgress } from "./target-progress.ts";
 
 // The most important one first.
 const stageStates = [
@@ -47,8 +47,7 @@ function stateOf(
   hold: string | null,
 ): Pick<StageTargetStatus, "state" | "message"> {
   if (hold !== null) return { state: "Held", message: hold };
-  if (last !== undefined && (last.failure !== null || last.health === "failed"))
-    return { state: "Failed", message: last.failure ?? last.why };
+  if (last !== undefined && hasFailed(last)) return { state: "Failed", message: last.failure ?? last.why };
   if (reason === "Halted" || reason === "Waiting") return { state: reason, message };
   if (last === undefined) return { state: condition === "Ready" && sync === "Synced" ? "Synced" : "Unknown", message };
   if (!last.isApplied || last.health === "progressing") return { state: "Progressing", message: last.why };

@@ -40,6 +40,11 @@ export type CommitObservation = Omit<CommitProgress, "healthyMs"> & {
 /** What live says of a commit: whether our receipts of it are there, and whether its rollouts are healthy. */
 export type ExaminedCommit = Pick<CommitObservation, "isApplied" | "health" | "why" | "content">;
 
+/** Whether a commit has failed on a target: its pass, or its rollouts where they count. */
+export function hasFailed({ failure, health }: CommitProgress, needsHealth = true): boolean {
+  return failure !== null || (needsHealth && health === "failed");
+}
+
 /** What is known of a commit whose live state could not be read. */
 export function unseen(why: string): ExaminedCommit {
   return { isApplied: false, health: "unknown", why, content: null };
