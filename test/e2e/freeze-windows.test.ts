@@ -116,6 +116,27 @@ test("an apply in a freeze closes the open write of a killed one by reading it b
   expect(written(server).toSorted()).toEqual(["team/ml", "team/web"]);
 });
 
+test("an apply in a freeze that finds the open write of a killed one made, and no longer declared, ends with 5", async () => {
+  const files = Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}.yaml`, team(name)]));
+  const { server, upstream, runHere, start, setWindows } = await frozenBy([], undefined, files);
+  const proxy = await startHoldingProxy(server);
+  const apply = ["apply", "--yes", "--concurrency", "1", "--request-timeout", "1", "--server", proxy.url];
+  const held = proxy.hold("PUT", "/api/svc/v1/teams");
+  const killed = start(apply);
+  await held;
+  killed.kill("SIGKILL");
+  await killed.ended;
+  proxy.open();
+  const [made = "", ...others] = written(server);
+  expect(others).toEqual([]);
+  await upstream.remove(`${made.slice("team/".length)}.yaml`);
+  await setWindows([FROZEN]);
+  const refused = await runHere([...apply, "-o", "json"]);
+  expect(reportOf(refused)).toMatchObject({ summary: { created: 1, updated: 0, unchanged: 0 } });
+  expect(refused.code).toBe(5);
+  expect(written(server)).toEqual([made]);
+});
+
 /** Sets the clock of a process ahead by a quarter of an hour once a file is there. */
 function aheadOnce(file: string): { readonly NODE_OPTIONS: string } {
   const script = `

@@ -44,13 +44,17 @@ export function applyExitCode(end: ApplyEvent): number {
   }
   if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
   const isFrozen = outcomes.some(({ error }) => error?.code === FROZEN);
-  if (isFrozen && summary.created + summary.updated === 0) return exitCodes.refused;
+  // What an earlier run had made was read back, and not written now.
+  const isWritten = outcomes.some(({ result, attempts }) => attempts > 0 && WRITTEN.includes(result));
+  if (isFrozen && !isWritten) return exitCodes.refused;
   const badRollouts = outcomes.filter(hasBadRollout).length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
   return bad > 0 && bad >= outcomes.length && summary.created + summary.updated === badRollouts
     ? exitCodes.error
     : exitCodes.partial;
 }
+
+const WRITTEN: readonly string[] = ["created", "updated"];
 
 function declaredIn(summary: ApplyEvent["report"]["summary"]): number {
   return Object.values(summary).reduce((sum, one) => sum + one, 0);
