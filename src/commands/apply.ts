@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { noPlan, parseSignedPlan, type SignedPlan } from "../core/plan/signed-plan.ts";
 import type { PassEvent } from "../core/report/events.ts";
-import { reconcile } from "../engine/reconcile.ts";
+import { reconcile, refusalAt } from "../engine/reconcile.ts";
 import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
 import { createApplyHeader, createApproval } from "./apply/approval.ts";
 import { openProgress } from "./apply/progress.ts";
@@ -39,8 +39,11 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const recorder = await createApplyRecorder(target, terminal);
   // A log has the same events as that of a daemon, instead of the text.
   const show = progress.with(passLog(invocation) ?? passNotices(shown, view));
+  const refusedAtStart = refusalAt(target, terminal.clock.now());
   let hasBegun = false;
+  let commit: string | null = null;
   const emit = (event: PassEvent): void => {
+    if (event.what === "read") commit = event.revision;
     if (event.what === "begun") {
       hasBegun = true;
       header.print();
@@ -50,7 +53,9 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   };
   const end = await reconcile(target, mode, { ...terminal, emit }).catch(async (error: unknown) => {
     header.printRefused();
-    if (!hasBegun) await target.order?.release();
+    const overrides = { forced: mode.isForced ? refusedAtStart : null, overridden: target.order?.overridden() ?? null };
+    if (hasBegun) await recorder.failed(error, commit, overrides);
+    else await target.order?.release();
     throw error;
   });
   if (!hasBegun && end.what !== "applied") await target.order?.release();

@@ -139,13 +139,14 @@ export async function recordForced(
   { startedAt, endedAt }: Pick<PassTimes, "startedAt" | "endedAt">,
 ): Promise<void> {
   if (end.what !== "applied" || end.forced === undefined) return;
+  const { forced } = end;
   const watch = createPassWatch();
   watch.observer.emit(end);
   const pass = watch.end({ startedAt, endedAt, nextAt: null, wanted: null });
   await withHistory(state, async (store) => {
     const status = (await store.status()) ?? newStatus("", null);
     const { lastPass } = statusAfter(status, pass);
-    if (lastPass !== null) await store.keep({ status, records: [forcedRecord(lastPass, end)] });
+    if (lastPass !== null) await store.keep({ status, records: [forcedRecord(lastPass, forced)] });
   });
 }
 

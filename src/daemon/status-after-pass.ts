@@ -1,4 +1,5 @@
 import type { Freeze, FreezeSchedule } from "../core/guards/freeze-windows.ts";
+import type { WriteRefusal } from "../core/guards/write-refusal.ts";
 import type { Identity } from "../core/manifest.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
@@ -117,8 +118,8 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
 }
 
 /** The record of an apply, which also says that a person wrote although writes were refused. */
-export function forcedRecord(record: PassRecord, { forced }: ApplyEvent): PassRecord {
-  if (forced === undefined) return record;
+export function forcedRecord(record: PassRecord, forced: WriteRefusal | null): PassRecord {
+  if (forced === null) return record;
   const message = `written although the target was ${forced.message} (${forced.flag})`;
   const messages = [record.message, message].filter((text) => text !== null);
   return { ...record, reason: record.reason ?? "Forced", message: messages.join("; ") };

@@ -118,7 +118,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
         part,
         run,
         holds: target.holds,
-        writeRefusal: () => refusalNow(target, run),
+        writeRefusal: () => refusalAt(target, run.clock.now()),
         gates: target.gates ?? null,
         warnings,
       },
@@ -133,8 +133,9 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   return { result, memory: after };
 }
 
-function refusalNow({ freezes }: Target, { clock }: Run): WriteRefusal | null {
-  const freeze = freezes?.at(clock.now()) ?? null;
+/** Why a target must not be written at a time; null if it may be. */
+export function refusalAt({ freezes }: Pick<Target, "freezes">, now: number): WriteRefusal | null {
+  const freeze = freezes?.at(now) ?? null;
   return freeze === null ? null : freezeRefusal(freeze);
 }
 

@@ -146,6 +146,38 @@ function aheadOnce(file: string): { readonly NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
 }
 
+/** Breaks the clock of a process for one reading, once a file is there. */
+function brokenOnce(file: string): { readonly NODE_OPTIONS: string } {
+  const script = `
+    import { existsSync } from "node:fs";
+    const now = Date.now;
+    let isBroken = false;
+    Date.now = () => {
+      if (isBroken || !existsSync(${JSON.stringify(file)})) return now();
+      isBroken = true;
+      throw new Error("the clock is broken");
+    };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
+test("an apply with --allow-window that an error ends after it has begun to write is in the history too", async () => {
+  const { server, folder, start, passes, status } = await frozenBy([FROZEN]);
+  const proxy = await startHoldingProxy(server);
+  const held = proxy.hold("PUT", "/api/svc/v1/teams");
+  const broken = join(folder, "broken");
+  const forced = ["apply", "--yes", "--allow-window", "--concurrency", "1", "--server", proxy.url];
+  const running = start(forced, brokenOnce(broken));
+  await held;
+  await writeFile(broken, "");
+  await proxy.letGo();
+  const failed = await running.ended;
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("the clock is broken") });
+  expect(written(server).length).toBeGreaterThan(0);
+  const record = { result: "failed", reason: "Failed", message: FORCED, commit: expect.any(String) };
+  expect(await passes()).toEqual([expect.objectContaining(record)]);
+  expect(await status()).toMatchObject({ condition: "Stalled", reason: "Failed", lastPass: record });
+});
+
 test("a freeze that begins during an apply ends it after the request in flight, and the next apply goes on", async () => {
   const { server, folder, runHere, start, setWindows } = await frozenBy([]);
   const soon = new Date(Date.now() + 600_000);

@@ -1,6 +1,8 @@
+import type { WriteRefusal } from "../../core/guards/write-refusal.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import type { PassRecord } from "../../core/report/target-status.ts";
 import { isEverything } from "../../core/selection/select.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { withHistory } from "../../daemon/pass-recorder.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
 import { resourcesSeen } from "../../daemon/resource-statuses.ts";
@@ -20,7 +22,12 @@ export type ApplyRecorder = {
   readonly begun: () => void;
   /** `overridden`: the order of targets that a person has overridden; null if it was met. */
   readonly ended: (end: ApplyEvent, overridden: string | null) => Promise<void>;
+  /** The same of an apply of a commit that an error has ended after it began to write. */
+  readonly failed: (error: unknown, commit: string | null, overrides: Overrides) => Promise<void>;
 };
+
+/** What a person has overridden by flags: the freeze in which the target is written, and the order of targets; null if neither. */
+type Overrides = { readonly forced: WriteRefusal | null; readonly overridden: string | null };
 
 /** Creates the recorder of one apply. */
 export async function createApplyRecorder(
@@ -39,24 +46,37 @@ export async function createApplyRecorder(
     },
     ended: async (end, overridden) => {
       await begun;
-      const watch = createPassWatch();
-      watch.observer.emit(end);
-      const pass = watch.end({ startedAt, endedAt: now(), nextAt: null, wanted: null });
-      const status = statusAfter(before, pass);
-      const { lastPass } = status;
-      // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
-      const isWhole = isEverything(rules({}).selection);
-      const ofAll = lastPass && overridden !== null ? withOverridden(lastPass, overridden) : lastPass;
-      const record = ofAll && forcedRecord(isWhole ? ofAll : ofPart(ofAll), end);
-      const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
-      const found = resourcesSeen(pass.seen, pass.times.endedAt);
-      const resources = found && { ...found, isWhole: found.isWhole && isWhole };
-      const records = isRecorded ? [record] : [];
-      await withHistory(state, (store) =>
-        store.keep({ status: { ...(isWhole ? status : before), lastPass: record }, records, resources }),
-      );
+      await keep(({ emit }) => emit(end), null, { forced: end.forced ?? null, overridden });
+    },
+    failed: async (error, commit, overrides) => {
+      // That its beginning could not be stored says less than the error.
+      await begun.catch(() => undefined);
+      await keep(({ failure }) => failure(error), commit, overrides);
     },
   };
+
+  async function keep(
+    tell: (observer: PassObserver) => void,
+    wanted: string | null,
+    { forced, overridden }: Overrides,
+  ): Promise<void> {
+    const watch = createPassWatch();
+    tell(watch.observer);
+    const pass = watch.end({ startedAt, endedAt: now(), nextAt: null, wanted });
+    const status = statusAfter(before, pass);
+    const { lastPass } = status;
+    // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
+    const isWhole = isEverything(rules({}).selection);
+    const ofAll = lastPass && overridden !== null ? withOverridden(lastPass, overridden) : lastPass;
+    const record = ofAll && forcedRecord(isWhole ? ofAll : ofPart(ofAll), forced);
+    const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
+    const found = resourcesSeen(pass.seen, pass.times.endedAt);
+    const resources = found && { ...found, isWhole: found.isWhole && isWhole };
+    const records = isRecorded ? [record] : [];
+    await withHistory(state, (store) =>
+      store.keep({ status: { ...(isWhole ? status : before), lastPass: record }, records, resources }),
+    );
+  }
 }
 
 function withOverridden(record: PassRecord, overridden: string): PassRecord {
