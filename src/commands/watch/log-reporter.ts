@@ -28,8 +28,10 @@ export function logReporter({ stderr, clock }: Terminal): WatchReporter {
   let begunAt: number | null = null;
   let revision: string | null = null;
   let troubleSince: number | null = null;
+  const said = new Set<WatchLogBody["event"]>();
   const say = (body: WatchLogBody): void => {
     const { level, message, ...fields } = body;
+    said.add(body.event);
     const duration = ENDS.has(body.event) && begunAt !== null ? { durationMs: clock.now() - begunAt } : {};
     const entry = { ...fields, revision: body.revision ?? revision, ...duration };
     logOf(stderr)?.[news.isNew({ ...body, revision: entry.revision }) ? level : "debug"](entry, message);
@@ -38,6 +40,7 @@ export function logReporter({ stderr, clock }: Terminal): WatchReporter {
     begin: () => {
       begunAt = clock.now();
       revision = null;
+      said.clear();
     },
     started: (seconds) => say(startedEvent(seconds)),
     emit: (event) => {
@@ -49,10 +52,9 @@ export function logReporter({ stderr, clock }: Terminal): WatchReporter {
     end: ({ conclusion: { verdict }, times }) => {
       begunAt = null;
       if (verdict === "failed") troubleSince ??= times.startedAt;
-      const isOver = verdict === "succeeded" || verdict === "held";
-      // A hold lasts for many passes, so what is said of it is no news in each of them.
-      if (verdict === "succeeded" || (isOver && troubleSince !== null)) news.forget(TROUBLE);
-      if (isOver) {
+      if (verdict === "succeeded" || verdict === "held") {
+        // A hold lasts for many passes, so what this one has said of it is no news in the next.
+        news.forget(TROUBLE.filter((event) => !said.has(event)));
         if (troubleSince !== null) say(recoveredEvent(times.endedAt - troubleSince));
         troubleSince = null;
       }

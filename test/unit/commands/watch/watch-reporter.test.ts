@@ -250,6 +250,27 @@ test("the log says once that a freeze keeps a target from writing, and it is no 
   ]);
 });
 
+test("the log says once that a target waits after its passes had failed", () => {
+  const unreachable = new HoldfastError("error", "the control plane does not answer");
+  const waits = new SourceError("Waiting", "target prod waits", { hint: "wait" });
+  const { all } = written({ logFormat: "json" }, (reporter, clock) => {
+    const watch = createPassWatch();
+    const { begin, failure } = observers([watch.observer, reporter]);
+    for (const error of [unreachable, waits, waits, unreachable]) {
+      begin({ target: "prod", scope: "all", cause: "interval" });
+      failure(error);
+      reporter.end?.(watch.end({ startedAt: clock.now, endedAt: clock.now, nextAt: null, wanted: null }));
+    }
+  });
+  const said = all.trimEnd().split("\n");
+  expect(said.map((line) => JSON.parse(line).msg)).toEqual([
+    unreachable.message,
+    waits.message,
+    "recovered after 0 s",
+    unreachable.message,
+  ]);
+});
+
 test("the log says once that a commit waits for the end of a soak, and not how far it is in each pass", () => {
   const [revision] = commits;
   const { all } = written({ logFormat: "json" }, (reporter) => {
