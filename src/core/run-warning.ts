@@ -9,6 +9,7 @@ export const runWarningCodes = [
   "not-published",
   "not-delivered",
   "not-commented",
+  "no-queue",
   "no-socket",
   "no-lease",
   "unverified-plan",

@@ -11,12 +11,14 @@ import type { TargetStore } from "../state/target-store.ts";
 import type { DaemonCommand } from "./control-socket.ts";
 import type { PassQueue } from "./pass-queue.ts";
 import { recordForced } from "./pass-recorder.ts";
+import { inTurn } from "./turn.ts";
 
 /** A target that a daemon watches, with what orders its passes. */
 export type WatchedTarget = {
   readonly name: string;
   readonly target: Target;
-  readonly leader: Leader;
+  /** Null where each pass takes its own right to write. */
+  readonly leader: Leader | null;
   readonly queue: PassQueue;
 };
 
@@ -52,7 +54,8 @@ export async function carryOut(
       const { identities, force, isForced } = command;
       const { leader } = watched;
       const startedAt = run.clock.now();
-      const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, watched, run);
+      const writes = { identities, force, isForced, ...(leader === null ? {} : { leader }) };
+      const end = await passOf({ is: "redeploy", ...writes }, watched, run);
       await recordForced(end, watched.target, { startedAt, endedAt: run.clock.now() });
       // JSON has no maps.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;
@@ -82,18 +85,23 @@ async function giveBackPlace(store: TargetStore, { isLocked }: TargetState): Pro
 
 // A command sent to a standby would not reach the process that writes.
 function requireLeader({ leader }: WatchedTarget): void {
-  const holder = leader.standsBy();
+  const holder = leader?.standsBy() ?? null;
   if (holder === null) return;
   throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
     hint: "run the command with the state folder of that process",
   });
 }
 
+// A pass on another machine ends soon: the command has asked for one.
+const FLEET_TURN = { waitMs: 60_000, reading: () => Promise.resolve() };
+
 async function passOf(mode: Mode, watched: WatchedTarget, run: Omit<Run, "emit">): Promise<PassResult> {
   // What is asked for ends a pass that waits for rollouts, so that the command runs soon.
   request(watched);
-  return watched.queue.between(watched.name, async () => {
-    const end = await reconcile(watched.target, mode, { ...run, emit: () => undefined });
+  const { target, queue } = watched;
+  const pass = (): Promise<PassResult> => reconcile(target, mode, { ...run, emit: () => undefined });
+  return queue.between(watched.name, async () => {
+    const end = await (queue.isShared ? inTurn(target, FLEET_TURN, run, pass) : pass());
     request(watched);
     return end;
   });

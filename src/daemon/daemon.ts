@@ -78,16 +78,16 @@ export type DaemonRun = Succession & {
   readonly onTargetFailed: (error: HoldfastError) => void;
 };
 
-type Watched = WatchedTarget & DaemonTarget & { readonly election: Election; readonly recorder: PassRecorder };
+type Watched = WatchedTarget & DaemonTarget & { readonly election: Election | null; readonly recorder: PassRecorder };
 
 /** Creates a daemon; nothing runs yet. */
 export function createDaemon({ targets, state, queue, observers }: DaemonParts, run: Omit<Run, "emit">): Daemon {
   const resources = new AsyncDisposableStack();
-  const electionOf = electionsFor(targets, run, resources);
+  const electionOf = queue.isShared ? () => null : electionsFor(targets, run, resources);
   const watched = targets.map((one): Watched => {
     const election = electionOf(one);
-    const leader = election.leader(() => {});
-    return { ...one, queue, election, leader, recorder: recorderOf(one, leader, run) };
+    const leader = election?.leader(() => {}) ?? null;
+    return { ...one, queue, election, leader, recorder: recorderOf(one, leader, { ...run, isShared: queue.isShared }) };
   });
   const fire = (cause: PassCause): void => {
     for (const { name } of watched) queue.enqueue({ target: name, scope: "all", cause });
@@ -102,7 +102,7 @@ export function createDaemon({ targets, state, queue, observers }: DaemonParts, 
       source,
       status: recorder.status,
       latest: recorder.latest,
-      hasLease: leader.hasLease,
+      hasLease: () => leader?.hasLease() ?? false,
       fireForChanges: (cause) => queue.enqueue({ target: name, scope: "changes", cause }),
     })),
     fire,
@@ -133,8 +133,8 @@ function serverOf({ server }: DaemonTarget): string {
 
 function recorderOf(
   { name, source, target, between }: DaemonTarget,
-  { standsBy }: Leader,
-  { clock }: Stoppable,
+  leader: Leader | null,
+  { clock, isShared }: Stoppable & { readonly isShared: boolean },
 ): PassRecorder {
   return createPassRecorder({
     target: name,
@@ -142,8 +142,9 @@ function recorderOf(
     state: target.state,
     now: clock.now,
     freezes: target.freezes,
-    standsBy,
+    standsBy: () => leader?.standsBy() ?? null,
     between,
+    isShared,
   });
 }
 
@@ -266,13 +267,7 @@ function controlOf(watched: readonly Watched[], options: RunOptions): DaemonCont
     reconcile: async (name) => {
       const isNamed = globMatcher(name ?? "*");
       const chosen = watched.filter((one) => one.fault === null && isNamed(one.name));
-      await Promise.all(
-        chosen.map((one) => {
-          const ended = one.recorder.nextPass();
-          one.queue.enqueue({ target: one.name, scope: "all", cause: "request" });
-          return ended;
-        }),
-      );
+      await Promise.all(chosen.map((one) => one.queue.passed({ target: one.name, scope: "all", cause: "request" })));
     },
     carryOut: async (command) => {
       const found = watched.find(({ name }) => name === command.target);

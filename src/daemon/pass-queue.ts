@@ -22,11 +22,15 @@ export type PassCause = (typeof passCauses)[number];
 export type PassJob = { readonly target: string; readonly scope: PassScope; readonly cause: PassCause };
 
 /** Orders the passes of a daemon: of each target, one pass or command runs at a time. */
-export type PassQueue = {
+export type PassQueue = AsyncDisposable & {
+  /** Whether other processes run passes of the same targets. */
+  readonly isShared: boolean;
   /** Asks for a pass. All that are asked for before it begins become one, with the first cause and the widest scope. */
   readonly enqueue: (job: PassJob) => void;
   /** Runs a target's passes until the signal is aborted: the first at once, then when one is asked for or the interval ends. */
   readonly work: (target: string, pass: (due: DuePass) => Promise<void>, times: WorkTimes) => Promise<void>;
+  /** Asks for a pass; resolves when one that began after this call has ended. */
+  readonly passed: (job: PassJob) => Promise<void>;
   /** Runs a command on a target between two of its passes. */
   readonly between: <Result>(target: string, command: () => Promise<Result>) => Promise<Result>;
 };
@@ -39,8 +43,13 @@ export type DuePass = {
   readonly stopWaiting: AbortSignal;
 };
 
+/** Why a pass could not begin or go on now; where the queue is shared, it tries the pass again, perhaps on another machine. */
+export class NotNowError extends Error {
+  override readonly name = "NotNowError";
+}
+
 /** When the passes of a target begin without being asked for, and when they end. */
-type WorkTimes = Stop & {
+export type WorkTimes = Stop & {
   readonly intervalMs: number;
   /** Returns a factor for the interval, so that many daemons do not poll at the same moment. @default () => 1 */
   readonly jitter?: () => number;
@@ -58,16 +67,24 @@ export function createPassQueue({
   const all = new PQueue({ concurrency: atOnce });
   const lanes = new Map<string, Lane>();
   const laneOf = (target: string): Lane => {
-    const lane = lanes.get(target) ?? { asked: createAsked(), inTurn: new PQueue({ concurrency: 1 }) };
+    const lane = lanes.get(target) ?? { asked: createAsked(), inTurn: new PQueue({ concurrency: 1 }), waiting: [] };
     lanes.set(target, lane);
     return lane;
   };
   const between: PassQueue["between"] = (target, command) => laneOf(target).inTurn.add(() => all.add(command));
+  const enqueue = (job: PassJob): void => laneOf(job.target).asked.add(job);
   return {
+    isShared: false,
+    [Symbol.asyncDispose]: async () => {},
     between,
-    enqueue: (job) => laneOf(job.target).asked.add(job),
+    enqueue,
+    passed: (job) =>
+      new Promise((resolve) => {
+        laneOf(job.target).waiting.push(resolve);
+        enqueue(job);
+      }),
     work: async (target, pass, { intervalMs, signal, jitter = () => 1 }) => {
-      const { asked } = laneOf(target);
+      const { asked, waiting } = laneOf(target);
       while (!signal.aborted) {
         const dueMs = Math.round(intervalMs * jitter());
         const due = new AbortController();
@@ -75,7 +92,11 @@ export function createPassQueue({
           // A signal of `clock.timeout` would stay in memory until the interval ends, one for each pass that is asked for.
           using _ = clock.after(dueMs, () => due.abort());
           const stopWaiting = AbortSignal.any([asked.pending(), due.signal]);
-          await between(target, () => pass({ job: asked.take(), stopWaiting }));
+          await between(target, async () => {
+            const ended = waiting.splice(0);
+            await pass({ job: asked.take(), stopWaiting });
+            for (const resolve of ended) resolve();
+          });
         }
         const woken = new AbortController();
         const either = { signal: AbortSignal.any([signal, woken.signal]) };
@@ -88,7 +109,12 @@ export function createPassQueue({
   };
 }
 
-type Lane = { readonly asked: Asked; readonly inTurn: PQueue };
+type Lane = {
+  readonly asked: Asked;
+  readonly inTurn: PQueue;
+  /** Those who wait for the end of the pass that begins next. */
+  readonly waiting: (() => void)[];
+};
 
 /** The pass that a target was asked for. */
 type Asked = {

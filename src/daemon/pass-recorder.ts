@@ -36,6 +36,8 @@ export type RecorderOptions = {
   readonly standsBy: () => string | null;
   /** The commits after `after`, up to and including `upTo`. */
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
+  /** Whether other processes record passes of the target too, so that only what is stored is true. */
+  readonly isShared: boolean;
 };
 
 /** Records every pass and the outcome of every commit of a target. */
@@ -50,8 +52,6 @@ export type PassRecorder = {
   readonly status: () => Promise<TargetStatus>;
   /** The latest records, oldest first. */
   readonly latest: () => Promise<readonly PassRecord[]>;
-  /** Resolves when a pass that starts after this call has ended. */
-  readonly nextPass: () => Promise<void>;
 };
 
 /** Creates a recorder that continues from the status and history of an earlier process. */
@@ -63,6 +63,7 @@ export function createPassRecorder({
   freezes,
   standsBy,
   between,
+  isShared,
 }: RecorderOptions): PassRecorder {
   let status = newStatus(target, source);
   let latest: readonly PassRecord[] = [];
@@ -71,7 +72,6 @@ export function createPassRecorder({
   let held: readonly string[] = [];
   const rollouts = rolloutsBetweenPasses();
   let storing = Promise.resolve();
-  let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
   const continueEarlier = (): Promise<void> =>
     withHistory(state, async (store) => {
       const stored = await store.status();
@@ -79,26 +79,28 @@ export function createPassRecorder({
       if (stored !== null) status = { ...stored, target, source };
       isContinued = true;
     });
+  const storedStatus = async (): Promise<TargetStatus> => {
+    const stored = (await unlessUnreadable(state, (store) => store.status())) ?? status;
+    return isShared ? stored : startingStatus(stored);
+  };
   return {
     status: async () => {
       const decisions = await unlessUnreadable(state, (store) => store.decisions());
       if (decisions !== null) held = decisionsAt(decisions, now()).holds.map(holdText);
-      const shown = hasEnded
-        ? status
-        : startingStatus((await unlessUnreadable(state, (store) => store.status())) ?? status);
+      const shown = hasEnded && !isShared ? status : await storedStatus();
       return { ...shown, target, source, ...standbyStatus(standsBy()), held, ...freezeStatus(freezes, now()) };
     },
     // Until the first pass has ended, another process may be recording passes.
-    latest: async () => (hasEnded ? latest : ((await unlessUnreadable(state, latestIn)) ?? [])),
-    nextPass: () =>
-      new Promise((resolve) => {
-        waiting.push({ since: now(), resolve });
-      }),
+    latest: async () => (hasEnded && !isShared ? latest : ((await unlessUnreadable(state, latestIn)) ?? [])),
     observer: {
       emit: (event) => {
         const found = event.what === "rolled-out" ? rollouts.ended(event, now()) : null;
         if (found === null) return;
-        storing = storing.then(() => withHistory(state, (store) => store.keep({ status, resources: found })));
+        storing = storing.then(() =>
+          withHistory(state, async (store) =>
+            store.keep({ status: (isShared ? await store.status() : null) ?? status, resources: found }),
+          ),
+        );
         // The end of the next pass reports a failure.
         storing.catch(() => undefined);
       },
@@ -106,7 +108,7 @@ export function createPassRecorder({
     },
     onPassEnd: async (pass, memory) => {
       await storing;
-      if (!isContinued) await continueEarlier();
+      if (!isContinued || isShared) await continueEarlier();
       const before = status;
       status = statusAfter(before, pass);
       hasEnded = true;
@@ -120,10 +122,6 @@ export function createPassRecorder({
       await withHistory(state, (store) =>
         store.keep({ status, records, resources, ...(memory === undefined ? {} : { memory }) }),
       );
-      const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
-      const done = waiting.filter(isOver);
-      waiting = waiting.filter((one) => !isOver(one));
-      for (const { resolve } of done) resolve();
       return status.appliedRevision === before.appliedRevision ? null : waitedMs(before, pass.times);
     },
   };

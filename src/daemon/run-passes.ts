@@ -1,4 +1,5 @@
 import type { Random } from "../clock/random.ts";
+import { errorMessage } from "../contract/error-message.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { ApplyEvent, PassResult } from "../core/report/events.ts";
@@ -13,10 +14,12 @@ import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { claimsType } from "../manifests/claims-type.ts";
 import { RetiredError, SourceError } from "../source/source-error.ts";
 import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
+import { storeErrorCode } from "../store/store-error.ts";
 import type { PassTimes } from "./ended-pass.ts";
-import type { DuePass, PassCause, PassJob, PassQueue } from "./pass-queue.ts";
+import { type DuePass, NotNowError, type PassCause, type PassJob, type PassQueue } from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
+import { inTurn, isLocked } from "./turn.ts";
 
 /** How often the passes of a target run, and whether they write, or only report what they would write. */
 export type PassSchedule = {
@@ -44,8 +47,8 @@ export type RunContext = Run &
     /** Whether it is the only target of the daemon; then a refusal before its first successful pass is for good. */
     readonly isAlone: boolean;
     readonly queue: PassQueue;
-    /** The election that the targets of one control plane share. */
-    readonly election: Election;
+    /** The election that the targets of one control plane share; null where each pass takes its own right to write. */
+    readonly election: Election | null;
     /** Called when the target takes over from the process that it stood by for. */
     readonly onTakeover: () => void;
     /** Called when a pass has worked: it has compared its source with live, or stands by. */
@@ -70,12 +73,13 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   const follower = followSource(target, context, signal);
   const leader = leaderOf(context, () => ended.abort());
-  if (!(await isConnected(target, leader, context, signal))) return;
+  if (leader !== null && !(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
   using freezeEnd = freezeEndOf(target, context);
-  const runPass = createPass(target, context, { follower, leader, signal, freezeEnd, onLeft: rollouts.add });
-  await queue.work(name, runPass, {
+  const passes = createPass(target, context, { follower, leader, signal, freezeEnd, onLeft: rollouts.add });
+  const pass = leader === null ? passInTurn(target, passes, { ...context, stopping: signal, rollouts }) : passes.run;
+  await queue.work(name, pass, {
     intervalMs,
     signal: AbortSignal.any([signal, replaced]),
     jitter: target.source.commits === null ? () => 1 : () => pollJitter(context.random),
@@ -91,7 +95,7 @@ async function isConnected(
   context: RunContext,
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const { clock, isAlone, intervalMs, replaced, onFailure, onFatal } = context;
+  const { clock, intervalMs, replaced, onFatal } = context;
   const signal = AbortSignal.any([stopping, replaced]);
   for (;;) {
     const startedAt = clock.now();
@@ -100,14 +104,25 @@ async function isConnected(
       return true;
     } catch (error) {
       if (stopping.aborted) return false;
-      const isFinal = isAlone || !FATAL.includes(codeOf(error));
-      if (!isFinal) onFailure(error);
-      await onFatal(error, startedAt);
-      if (isFinal) throw error;
+      if (!isFinal(error, context)) await refused(error, startedAt, context);
+      else {
+        await onFatal(error, startedAt);
+        throw error;
+      }
     }
     await clock.sleep(intervalMs, { signal }).catch(() => {});
     if (signal.aborted) return false;
   }
+}
+
+function isFinal(error: unknown, { isAlone }: RunContext): boolean {
+  return isAlone || !FATAL.includes(codeOf(error));
+}
+
+// One of several targets is shown as Stalled, and tried again.
+async function refused(error: unknown, startedAt: number, { onFailure, onFatal }: RunContext): Promise<void> {
+  onFailure(error);
+  await onFatal(error, startedAt);
 }
 
 function codeOf(error: unknown): FailureCode {
@@ -120,6 +135,37 @@ function connectLeader(target: Target, leader: Leader, run: Run): Promise<Target
     return target.server.connect(target.rules(target.source.config.repository), lock);
   };
   return leader.connect(connect, run);
+}
+
+type OwnTurns = RunContext & { readonly rollouts: UnfinishedWork };
+
+/** A pass that takes the lock of the state for itself alone, since other processes run passes of the target too. */
+function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePass) => Promise<void> {
+  // The number of the lock in the last pass of this process; null before.
+  let last: number | null = null;
+  const turn = { waitMs: 0, reading: run.rollouts.ended };
+  return async (due) => {
+    const startedAt = run.clock.now();
+    let isBegun = false;
+    try {
+      await inTurn(target, turn, run, async ({ lock }) => {
+        isBegun = true;
+        const number = lock?.number ?? null;
+        if (last === null || number !== last + 1) passes.forget();
+        last = number;
+        await passes.run(due);
+      });
+    } catch (error) {
+      if (isLocked(error) || storeErrorCode(error) !== null)
+        throw new NotNowError(errorMessage(error), { cause: error });
+      if (isBegun || run.stopping.aborted) throw error;
+      if (!isFinal(error, run)) return refused(error, startedAt, run);
+      await run.onFatal(error, startedAt);
+      throw error;
+    }
+    // What was stopped in the middle goes on elsewhere.
+    if (run.stopping.aborted) throw new NotNowError("the process stops");
+  };
 }
 
 type SourceFollower = {
@@ -159,7 +205,8 @@ function followSource(
 }
 
 // A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.
-function leaderOf({ election, replaced, onTakeover, onWorked }: RunContext, end: () => void): Leader {
+function leaderOf({ election, replaced, onTakeover, onWorked }: RunContext, end: () => void): Leader | null {
+  if (election === null) return null;
   let isStandingBy = false;
   const endStandby = (): void => {
     if (isStandingBy && replaced.aborted) end();
@@ -195,7 +242,8 @@ function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal
 
 type PassOptions = {
   readonly follower: SourceFollower;
-  readonly leader: Leader;
+  /** Null where each pass takes its own right to write. */
+  readonly leader: Leader | null;
   readonly signal: AbortSignal;
   readonly freezeEnd: FreezeEnd;
   readonly onLeft: (work: Promise<void>) => void;
@@ -226,11 +274,18 @@ function freezeEndOf({ freezes }: Target, { clock, name, queue, sync }: RunConte
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** The passes of a target, one after the other. */
+type Passes = {
+  readonly run: (due: DuePass) => Promise<void>;
+  /** Drops what the last pass has found, since another process may have run one after it. */
+  readonly forget: () => void;
+};
+
 function createPass(
   target: Target,
   context: RunContext,
   { follower: { follow, settled, setPaths }, leader, signal, freezeEnd, onLeft }: PassOptions,
-): (due: DuePass) => Promise<void> {
+): Passes {
   const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
@@ -241,14 +296,18 @@ function createPass(
   let hasWorked = isReloaded;
   const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
     sync === "heal"
-      ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
+      ? {
+          ...{ is: "apply", approve: null, signed: null, scope, waiting: { stopWaiting, onLeft } },
+          ...(leader === null ? {} : { leader }),
+        }
       : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
   const isFatal = (error: unknown): boolean => {
     const code = codeOf(error);
-    return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
+    if (code === "locked") return leader !== null;
+    return isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
   };
   const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
-  return async ({ job, stopWaiting }) => {
+  const run = async ({ job, stopWaiting }: DuePass): Promise<void> => {
     const startedAt = clock.now();
     // What was asked for may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
     if (job !== null) commits?.retryNow();
@@ -270,9 +329,10 @@ function createPass(
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
-      if (ended.result.what === "superseded" || leader.isLost()) passAgain("retry");
+      if (ended.result.what === "superseded" || leader?.isLost()) passAgain("retry");
     } catch (error) {
       if (signal.aborted || error instanceof RetiredError) return;
+      if (leader === null && isLocked(error)) throw new NotNowError(errorMessage(error), { cause: error });
       if (isFatal(error)) {
         await context.onFatal(error, startedAt);
         throw error;
@@ -290,6 +350,11 @@ function createPass(
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
   };
+  const forget = (): void => {
+    memory = { ...NO_MEMORY, lastApplied: null };
+    isMemoryRead = false;
+  };
+  return { run, forget };
 }
 
 // A clock that was set back says nothing of how long ago a pass was. Jitter can start a poll a tenth early.

@@ -97,6 +97,8 @@ export type TargetServer = {
   readonly connect: (rules: Rules, lock?: LockState) => Promise<TargetConnection>;
   /** The open connection; null before the first `connect`. */
   readonly connection: () => TargetConnection | null;
+  /** Gives the lock back, and ends the session when the work that still reads with it has ended; `connect` opens them again. */
+  readonly disconnect: (reading: Promise<unknown>) => Promise<void>;
 };
 
 /** Takes the lock of a state. */
@@ -106,8 +108,8 @@ export type LockState = (state: State) => Promise<StateLock>;
 export type TargetConnection = {
   readonly session: ServerSession;
   readonly state: State;
-  /** The previous writer, if it ended without releasing the state's lock; null if it released the lock. */
-  readonly leftBy: string | null;
+  /** The lock of the state; null where the command only reads. */
+  readonly lock: StateLock | null;
 };
 
 /** The rules by which live is read and a plan is made. */

@@ -34,6 +34,8 @@ export type State = {
 export type StateLock = AsyncDisposable & {
   /** The previous holder if it ended without releasing the lock; null if it released the lock. */
   readonly leftBy: string | null;
+  /** Grows by one with each holder; null where the state cannot tell, since one process holds the lock for all its passes. */
+  readonly number: number | null;
 };
 
 /** A state in a PostgreSQL database. */

@@ -136,6 +136,7 @@ async function surfacesOf({ reports }: Case) {
     now: () => 0,
     standsBy: () => null,
     between: async () => [],
+    isShared: false,
   });
   const all = observers([
     metrics.observe("prod"),

@@ -95,7 +95,10 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
   const running = opened.targets.map((target) => {
     const ready = Promise.withResolvers<void>();
     const queue: PassQueue = {
+      isShared: false,
       enqueue: () => {},
+      passed: async () => {},
+      [Symbol.asyncDispose]: async () => {},
       between: (_target, command) => command(),
       work: (name, pass, { signal }) => {
         passes.set(name, pass);

@@ -47,6 +47,7 @@ export function memoryState(): StateAccess {
       isLocked = true;
       return {
         leftBy: null,
+        number: null,
         [Symbol.asyncDispose]: async () => {
           isLocked = false;
         },

@@ -17,7 +17,8 @@ export function connectOnDemand(
 ): TargetServer & AsyncDisposable {
   // Chosen here, so that an unknown sink is refused before anything is read.
   const sink = chosenSink(invocation, use.operator);
-  const resources = new AsyncDisposableStack();
+  let resources = new AsyncDisposableStack();
+  const closing = new Set<Promise<void>>();
   let connecting: Promise<TargetConnection> | null = null;
   let connection: TargetConnection | null = null;
   const open = async (rules: Rules, lock?: LockState): Promise<TargetConnection> => {
@@ -32,7 +33,20 @@ export function connectOnDemand(
       connection = await connecting;
       return connection;
     },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    disconnect: async (reading) => {
+      const [ended, open] = [resources, connection];
+      resources = new AsyncDisposableStack();
+      connecting = null;
+      connection = null;
+      const closed = reading.then(() => ended.disposeAsync()).finally(() => closing.delete(closed));
+      closing.add(closed);
+      await open?.session.capabilities.save();
+      await open?.lock?.[Symbol.asyncDispose]();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await resources.disposeAsync();
+      await Promise.all(closing);
+    },
   };
 }
 

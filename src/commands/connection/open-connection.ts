@@ -62,7 +62,7 @@ export async function openConnection(
     caches,
   });
   resources.use(session);
-  return { session, state, leftBy: lock?.leftBy ?? null };
+  return { session, state, lock };
 }
 
 /** How a command talks to a control plane, whichever it is. */

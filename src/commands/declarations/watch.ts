@@ -8,6 +8,7 @@ export const watch = declareCommand({
   summary: "run as a daemon that keeps the live resources equal to the manifests",
   flags: [
     "interval",
+    "workers",
     "writers",
     "output",
     "yes",

@@ -1,9 +1,10 @@
 import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import { createDaemon, type Daemon, type DaemonRun, type DaemonTarget } from "../../daemon/daemon.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
-import { createPassQueue } from "../../daemon/pass-queue.ts";
+import { createPassQueue, type PassQueue } from "../../daemon/pass-queue.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { columnsOf } from "../../render/text-width.ts";
@@ -106,7 +107,7 @@ export async function openWatch(
       {
         targets: active.map((target) => daemonTarget(target, invocation)),
         state: { folder: opened.stateFolder },
-        queue: createPassQueue(terminal),
+        queue: resources.use(await queueOf(opened, invocation)),
         observers: {
           of: (name) => [...observersOf(name, followers.get(name), context), ...promotions.observe(name)],
           onWarning: terminal.warnings.add,
@@ -129,6 +130,28 @@ export async function openWatch(
     kept: { memories: memoriesFor(active, earlier), shared },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// With a state in a database, the processes of a fleet share their passes by a queue there.
+async function queueOf({ database }: FoundTargets, { flags, terminal }: Invocation): Promise<PassQueue> {
+  const { workers } = flags;
+  if (database === null) {
+    if (workers !== undefined && workers > 1) throw noFleet(workers);
+    return createPassQueue({ ...terminal, ...(workers === undefined ? {} : { atOnce: workers }) });
+  }
+  // Loaded here, so that a daemon with a state folder does not load the queue.
+  const { openFleetQueue } = await import("../../daemon/fleet-queue.ts");
+  const onTrouble = (error: unknown): void =>
+    terminal.warnings.add(runWarning("no-queue", `the queue of passes: ${errorMessage(error)}`));
+  return openFleetQueue({ address: database, workers: workers ?? DEFAULT_WORKERS, clock: terminal.clock, onTrouble });
+}
+
+const DEFAULT_WORKERS = 4;
+
+function noFleet(workers: number): HoldfastError {
+  return new HoldfastError("invalid", `--workers ${workers} needs a state in PostgreSQL`, {
+    hint: "with a state folder one process runs the passes of all targets; name a database with HOLDFAST_STATE",
+  });
 }
 
 // A target that reads another part of its source, or has another control plane, begins anew.

@@ -29,7 +29,7 @@ export async function unlockPass(
     if (result.state === "held") await result.lease[Symbol.asyncDispose]();
     if (result.state !== "busy") {
       const scope = result.state === "held" ? options.scope : null;
-      return { what: "unlocked", report: reportOf(server, { leftBy: connection.leftBy, scope, broken }) };
+      return { what: "unlocked", report: reportOf(server, { leftBy: connection.lock?.leftBy ?? null, scope, broken }) };
     }
     const holder = leaseHolderIn(result.message, options.scope);
     // A lease is broken only if its holder is known.

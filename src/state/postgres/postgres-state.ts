@@ -68,6 +68,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     hasFormer = lease.leftBy !== null;
     return {
       leftBy: lease.leftBy,
+      number: lease.number,
       [Symbol.asyncDispose]: async () => {
         number = null;
         await lease[Symbol.asyncDispose]();

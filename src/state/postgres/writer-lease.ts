@@ -126,6 +126,7 @@ function renewed(first: DatabaseSession, number: number, options: WriterLeaseOpt
     // The next holder otherwise learns that this one left the lease without a word, and is careful.
     await session?.query("UPDATE writer SET by = NULL WHERE one = 1 AND number = $1", [number]).catch(unlessGone);
     await session?.[Symbol.asyncDispose]();
+    session = null;
   };
 }
 

@@ -37,6 +37,7 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
     isOurs = true;
     return {
       leftBy: taken.leftBy,
+      number: null,
       [Symbol.asyncDispose]: async () => {
         isOurs = false;
         await taken[Symbol.asyncDispose]();
@@ -158,6 +159,7 @@ function lockFolder(folder: string, clock: Clock): StateLock {
   replaceFile(file, `process ${process.pid} on ${hostname()}, since ${timestampText(clock.now())}\n`);
   return {
     leftBy: by === "" ? null : by,
+    number: null,
     [Symbol.asyncDispose]: async () => {
       rmSync(file, { force: true });
       await lock[Symbol.asyncDispose]();

@@ -1,0 +1,197 @@
+import PQueue from "p-queue";
+import { type Job, PgBoss } from "pg-boss";
+import type { Clock } from "../clock/clock.ts";
+import { errorMessage } from "../contract/error-message.ts";
+import type { Secret } from "../contract/secret.ts";
+import { connectionString } from "../store/postgres/address.ts";
+import { toStoreError } from "../store/postgres/connection.ts";
+import { databaseError } from "../store/postgres/open.ts";
+import { type DuePass, NotNowError, type PassJob, type PassQueue, type WorkTimes } from "./pass-queue.ts";
+
+const SCHEMA = "holdfast_jobs";
+const QUEUE = "passes";
+
+// A job whose worker is silent for so long goes to another one; this is the least that the library takes.
+const HEARTBEAT_S = 10;
+const RENEWAL_S = 2;
+const SUPERVISION_S = 1;
+const CONNECTIONS = 3;
+const QUEUED_CHECK_MS = 1000;
+const ENDED_CHECK_MS = 200;
+const STOP_MS = 5000;
+
+const OPTIONS = {
+  // One running and one waiting job of each target: whatever is asked for meanwhile is the waiting one.
+  policy: "stately",
+  notify: true,
+  heartbeatSeconds: HEARTBEAT_S,
+  // A pass may last long: only silence ends it.
+  expireInSeconds: 86_400,
+  deleteAfterSeconds: 600,
+  // What cannot run now, such as a pass over a target that another process is writing, is tried again.
+  retryLimit: 30,
+  retryDelay: 2,
+} as const;
+
+/** The queue of the passes of a fleet, in PostgreSQL. */
+export type FleetQueueOptions = {
+  readonly address: Secret;
+  /** How many passes run at once in this process, over all targets. */
+  readonly workers: number;
+  readonly clock: Clock;
+  /** Called with what goes wrong between passes, such as a database that cannot be reached. */
+  readonly onTrouble: (error: unknown) => void;
+};
+
+/** Opens the queue that the processes of a fleet share: of each target, one pass runs at a time, on one of the machines. */
+export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOptions): Promise<PassQueue> {
+  let told = "";
+  // A database that cannot be reached is told once, and not at every look into the queue.
+  const onTrouble = (error: unknown): void => {
+    if (errorMessage(error) !== told) tell(error);
+    told = errorMessage(error);
+  };
+  const options = { ...given, onTrouble };
+  const boss = await openBoss(options);
+  const lanes = new Map<string, Lane>();
+  await boss.work<JobData>(
+    QUEUE,
+    {
+      localConcurrency: options.workers,
+      pollingIntervalSeconds: 1,
+      notifyPollingIntervalSeconds: 5,
+      heartbeatRefreshSeconds: RENEWAL_S,
+    },
+    async ([job]) => {
+      told = "";
+      if (job !== undefined) await runJob(job, { boss, lanes, ...options });
+    },
+  );
+  const laneOf = (target: string): Lane => {
+    const lane = lanes.get(target) ?? { running: null, inTurn: new PQueue({ concurrency: 1 }) };
+    lanes.set(target, lane);
+    return lane;
+  };
+  return {
+    isShared: true,
+    enqueue: (job) => void ask(boss, job).catch(onTrouble),
+    between: (target, command) => laneOf(target).inTurn.add(command),
+    passed: async (job) => ended(boss, await ask(boss, job), options.clock),
+    work: async (target, pass, times) => {
+      const lane = laneOf(target);
+      const failed = Promise.withResolvers<never>();
+      lane.running = { pass, times, fail: failed.reject };
+      try {
+        await Promise.race([askOnInterval(boss, target, times, options), failed.promise]);
+      } finally {
+        lane.running = null;
+        // A pass of this target may still be ending.
+        await lane.inTurn.onIdle();
+      }
+    },
+    [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: STOP_MS }),
+  };
+}
+
+type JobData = Omit<PassJob, "target"> & { readonly target: string };
+
+/** A target of this process. */
+type Lane = {
+  /** How its passes run here; null where this process does not run them. */
+  running: Running | null;
+  /** The passes and commands on it, one after the other. */
+  readonly inTurn: PQueue;
+};
+
+type Running = {
+  readonly pass: (due: DuePass) => Promise<void>;
+  readonly times: WorkTimes;
+  /** Ends the work on the target for good. */
+  readonly fail: (error: unknown) => void;
+};
+
+async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBoss> {
+  const boss = new PgBoss({
+    connectionString: connectionString(address),
+    application_name: "holdfast",
+    schema: SCHEMA,
+    max: CONNECTIONS,
+    useListenNotify: true,
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISION_S,
+    monitorIntervalSeconds: SUPERVISION_S,
+    openTelemetry: { enabled: false },
+  });
+  boss.on("error", onTrouble);
+  try {
+    await boss.start();
+    await boss.createQueue(QUEUE, OPTIONS);
+    return boss;
+  } catch (error) {
+    throw databaseError(address, toStoreError(error));
+  }
+}
+
+// The wider scope replaces what waits already; the narrower one is part of it.
+async function ask(boss: PgBoss, { target, scope, cause }: PassJob): Promise<string | null> {
+  const data: JobData = { target, scope, cause };
+  const of = { singletonKey: target };
+  if (scope === "changes") return boss.send(QUEUE, data, of);
+  const { jobs } = await boss.upsert(QUEUE, data, of);
+  return jobs[0] ?? null;
+}
+
+// However many machines ask, one pass begins in each interval.
+async function askOnInterval(
+  boss: PgBoss,
+  target: string,
+  { intervalMs, signal, jitter = () => 1 }: WorkTimes,
+  { clock, onTrouble }: FleetQueueOptions,
+): Promise<void> {
+  const seconds = Math.max(1, Math.round(intervalMs / 1000));
+  const throttled = { singletonKey: target, singletonSeconds: seconds, deleteAfterSeconds: 2 * seconds + 60 };
+  await ask(boss, { target, scope: "changes", cause: "start" }).catch(onTrouble);
+  while (!signal.aborted) {
+    await clock.sleep(Math.round(intervalMs * jitter()), { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (signal.aborted) return;
+    const data: JobData = { target, scope: "changes", cause: "interval" };
+    await boss.send(QUEUE, data, throttled).catch(onTrouble);
+  }
+}
+
+type Worker = FleetQueueOptions & { readonly boss: PgBoss; readonly lanes: ReadonlyMap<string, Lane> };
+
+async function runJob({ data: job }: Job<JobData>, { boss, lanes, clock, onTrouble }: Worker): Promise<void> {
+  const lane = lanes.get(job.target);
+  // Another machine has read a configuration with this target, or this one has stopped.
+  if (lane === undefined || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
+  const { pass, times, fail } = lane.running;
+  const due = new AbortController();
+  using _interval = clock.after(times.intervalMs, () => due.abort());
+  using _checks = clock.every(QUEUED_CHECK_MS, () => void endWaitingForOthers(boss, due).catch(onTrouble));
+  try {
+    await lane.inTurn.add(() => pass({ job, stopWaiting: due.signal }));
+  } catch (error) {
+    if (!(error instanceof NotNowError)) fail(error);
+    throw error;
+  }
+  // What was stopped in the middle goes on elsewhere.
+  if (times.signal.aborted) throw new NotNowError("the process stops");
+}
+
+// A pass that only waits for rollouts leaves its place to one that waits for a worker.
+async function endWaitingForOthers(boss: PgBoss, due: AbortController): Promise<void> {
+  const waiting = await boss.findJobs(QUEUE, { queued: true, limit: 1 });
+  if (waiting.length > 0) due.abort();
+}
+
+async function ended(boss: PgBoss, id: string | null, clock: Clock): Promise<void> {
+  if (id === null) return;
+  for (;;) {
+    const [job] = await boss.findJobs(QUEUE, { id });
+    if (job === undefined || !["created", "retry", "active"].includes(job.state)) return;
+    await clock.sleep(ENDED_CHECK_MS, { ref: false });
+  }
+}
