@@ -101,7 +101,7 @@ async function passOf(mode: Mode, watched: WatchedTarget, run: Omit<Run, "emit">
   const { target, queue } = watched;
   const pass = (): Promise<PassResult> => reconcile(target, mode, { ...run, emit: () => undefined });
   return queue.between(watched.name, async () => {
-    const end = await (queue.isShared ? inTurn(target, FLEET_TURN, run, pass) : pass());
+    const end = await (queue.machine === null ? pass() : inTurn(target, FLEET_TURN, run, pass));
     request(watched);
     return end;
   });

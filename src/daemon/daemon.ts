@@ -12,7 +12,7 @@ import type { Run, Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import { carryOut, type WatchedTarget } from "./carry-out.ts";
 import { type DaemonControl, serveControl } from "./control-socket.ts";
-import { observers, type PassObserver } from "./pass-observer.ts";
+import { observers, type PassObserver, recall, toldBy } from "./pass-observer.ts";
 import type { PassCause, PassQueue } from "./pass-queue.ts";
 import { createPassRecorder, type PassRecorder, type RecorderOptions } from "./pass-recorder.ts";
 import { createPassWatch } from "./pass-watch.ts";
@@ -83,11 +83,11 @@ type Watched = WatchedTarget & DaemonTarget & { readonly election: Election | nu
 /** Creates a daemon; nothing runs yet. */
 export function createDaemon({ targets, state, queue, observers }: DaemonParts, run: Omit<Run, "emit">): Daemon {
   const resources = new AsyncDisposableStack();
-  const electionOf = queue.isShared ? () => null : electionsFor(targets, run, resources);
+  const electionOf = queue.machine === null ? electionsFor(targets, run, resources) : () => null;
   const watched = targets.map((one): Watched => {
     const election = electionOf(one);
     const leader = election?.leader(() => {}) ?? null;
-    return { ...one, queue, election, leader, recorder: recorderOf(one, leader, { ...run, isShared: queue.isShared }) };
+    return { ...one, queue, election, leader, recorder: recorderOf(one, leader, { ...run, machine: queue.machine }) };
   });
   const fire = (cause: PassCause): void => {
     for (const { name } of watched) queue.enqueue({ target: name, scope: "all", cause });
@@ -134,7 +134,7 @@ function serverOf({ server }: DaemonTarget): string {
 function recorderOf(
   { name, source, target, between }: DaemonTarget,
   leader: Leader | null,
-  { clock, isShared }: Stoppable & { readonly isShared: boolean },
+  { clock, machine }: Stoppable & { readonly machine: string | null },
 ): PassRecorder {
   return createPassRecorder({
     target: name,
@@ -144,7 +144,7 @@ function recorderOf(
     freezes: target.freezes,
     standsBy: () => leader?.standsBy() ?? null,
     between,
-    isShared,
+    machine,
   });
 }
 
@@ -182,11 +182,8 @@ async function runTarget(
 ): Promise<void> {
   const watch = createPassWatch();
   const { isAlone, clock, random, stopping, signal, replaced, isReloaded, memories, onWorked } = options;
-  const { begin, emit, failure, end, applied, ended } = observers([
-    watch.observer,
-    ...options.observers.of(one.name),
-    one.recorder.observer,
-  ]);
+  const all = [watch.observer, ...options.observers.of(one.name), one.recorder.observer];
+  const { begin, emit, failure, end, applied, ended } = observers(all);
   const { name, target, queue, election, sync, intervalMs, driftIntervalMs, recorder } = one;
   const stall = async (error: unknown, startedAt: number): Promise<void> => {
     // Nothing may be written into a folder that is refused.
@@ -211,12 +208,13 @@ async function runTarget(
       onWorked,
       // The daemon that served the socket before has ended.
       onTakeover: () => void control.open(),
+      onRecall: (told) => recall(all, told),
       onPassBegin: begin,
       onFailure: failure,
       onPassEnd: async (times, memory) => {
         const pass = watch.end(times);
         end(pass);
-        const waitedMs = await recorder.onPassEnd(pass, memory);
+        const waitedMs = await recorder.onPassEnd(pass, { ...memory, told: toldBy(all) });
         if (waitedMs !== null) applied(waitedMs);
       },
       onFatal: stall,

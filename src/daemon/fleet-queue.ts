@@ -6,7 +6,7 @@ import type { Secret } from "../contract/secret.ts";
 import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
 import { databaseError } from "../store/postgres/open.ts";
-import { type DuePass, NotNowError, type PassJob, type PassQueue, type WorkTimes } from "./pass-queue.ts";
+import { type DuePass, machineName, NotNowError, type PassJob, type PassQueue, type WorkTimes } from "./pass-queue.ts";
 
 const SCHEMA = "holdfast_jobs";
 const QUEUE = "passes";
@@ -30,7 +30,7 @@ const OPTIONS = {
   deleteAfterSeconds: 600,
   // What cannot run now, such as a pass over a target that another process is writing, is tried again.
   retryLimit: 30,
-  retryDelay: 2,
+  retryDelay: 1,
 } as const;
 
 /** The queue of the passes of a fleet, in PostgreSQL. */
@@ -59,7 +59,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     {
       localConcurrency: options.workers,
       pollingIntervalSeconds: 1,
-      notifyPollingIntervalSeconds: 5,
+      notifyPollingIntervalSeconds: 1,
       heartbeatRefreshSeconds: RENEWAL_S,
     },
     async ([job]) => {
@@ -73,7 +73,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     return lane;
   };
   return {
-    isShared: true,
+    machine: machineName,
     enqueue: (job) => void ask(boss, job).catch(onTrouble),
     between: (target, command) => laneOf(target).inTurn.add(command),
     passed: async (job) => ended(boss, await ask(boss, job), options.clock),

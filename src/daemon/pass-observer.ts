@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from "../contract/json.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import type { EndedPass } from "./ended-pass.ts";
 import type { PassJob } from "./pass-queue.ts";
@@ -15,10 +16,31 @@ export type PassObserver = {
   readonly applied?: (waitedMs: number) => void;
   /** Called when no pass follows: because of an error, or because of a stop request (null). */
   readonly ended?: (error: unknown) => void;
+  /** What it has told, so that another process that runs the next pass does not tell it again. */
+  readonly memory?: ObserverMemory;
 };
 
+/** What an observer has told, as JSON. */
+export type ObserverMemory = {
+  /** Its name among the observers of a target. */
+  readonly name: string;
+  readonly told: () => Json;
+  /** Replaces what it has told by what an observer of that name has, perhaps in another process. */
+  readonly recall: (told: Json) => void;
+};
+
+/** What all observers of a target have told, by their names. */
+export function toldBy(all: readonly PassObserver[]): JsonObject {
+  return Object.fromEntries(all.flatMap(({ memory }) => (memory === undefined ? [] : [[memory.name, memory.told()]])));
+}
+
+/** Hands what was told to the observers of these names. */
+export function recall(all: readonly PassObserver[], told: JsonObject): void {
+  for (const { memory } of all) if (memory !== undefined) memory.recall(told[memory.name] ?? null);
+}
+
 /** One observer that forwards every call to several. */
-export function observers(all: readonly PassObserver[]): Required<PassObserver> {
+export function observers(all: readonly PassObserver[]): Required<Omit<PassObserver, "memory">> {
   return {
     begin: (job) => {
       for (const each of all) each.begin?.(job);

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import PQueue from "p-queue";
 import type { Clock, Stop } from "../clock/clock.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";
@@ -21,10 +22,13 @@ export type PassCause = (typeof passCauses)[number];
 /** A pass to run: over which target, how much of it, and why. It never says what has changed. */
 export type PassJob = { readonly target: string; readonly scope: PassScope; readonly cause: PassCause };
 
+/** The name of this process among those of a fleet. */
+export const machineName = `${hostname()}/${process.pid}`;
+
 /** Orders the passes of a daemon: of each target, one pass or command runs at a time. */
 export type PassQueue = AsyncDisposable & {
-  /** Whether other processes run passes of the same targets. */
-  readonly isShared: boolean;
+  /** The name of this process among those that run passes of the same targets; null where no other one does. */
+  readonly machine: string | null;
   /** Asks for a pass. All that are asked for before it begins become one, with the first cause and the widest scope. */
   readonly enqueue: (job: PassJob) => void;
   /** Runs a target's passes until the signal is aborted: the first at once, then when one is asked for or the interval ends. */
@@ -74,7 +78,7 @@ export function createPassQueue({
   const between: PassQueue["between"] = (target, command) => laneOf(target).inTurn.add(() => all.add(command));
   const enqueue = (job: PassJob): void => laneOf(job.target).asked.add(job);
   return {
-    isShared: false,
+    machine: null,
     [Symbol.asyncDispose]: async () => {},
     between,
     enqueue,

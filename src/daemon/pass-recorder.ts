@@ -36,8 +36,8 @@ export type RecorderOptions = {
   readonly standsBy: () => string | null;
   /** The commits after `after`, up to and including `upTo`. */
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
-  /** Whether other processes record passes of the target too, so that only what is stored is true. */
-  readonly isShared: boolean;
+  /** The name of this process where others record passes of the target too, so that only what is stored is true; else null. */
+  readonly machine: string | null;
 };
 
 /** Records every pass and the outcome of every commit of a target. */
@@ -63,8 +63,9 @@ export function createPassRecorder({
   freezes,
   standsBy,
   between,
-  isShared,
+  machine,
 }: RecorderOptions): PassRecorder {
+  const isShared = machine !== null;
   let status = newStatus(target, source);
   let latest: readonly PassRecord[] = [];
   let hasEnded = false;
@@ -110,7 +111,7 @@ export function createPassRecorder({
       await storing;
       if (!isContinued || isShared) await continueEarlier();
       const before = status;
-      status = statusAfter(before, pass);
+      status = ranOn(machine, statusAfter(before, pass));
       hasEnded = true;
       const last = status.lastPass;
       const isRecorded = last !== null && isWorthRecording(last, before.lastPass);
@@ -125,6 +126,12 @@ export function createPassRecorder({
       return status.appliedRevision === before.appliedRevision ? null : waitedMs(before, pass.times);
     },
   };
+}
+
+function ranOn(machine: string | null, status: TargetStatus): TargetStatus {
+  return machine === null || status.lastPass === null
+    ? status
+    : { ...status, lastPass: { ...status.lastPass, machine } };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Random } from "../clock/random.ts";
 import { errorMessage } from "../contract/error-message.ts";
+import type { JsonObject } from "../contract/json.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { ApplyEvent, PassResult } from "../core/report/events.ts";
@@ -55,6 +56,8 @@ export type RunContext = Run &
     readonly onWorked: () => void;
     /** Called when a pass fails; the next pass tries again. */
     readonly onFailure: (error: unknown) => void;
+    /** Called before a pass with what was told of earlier ones, perhaps by another process; only where processes share the passes. */
+    readonly onRecall: (told: JsonObject) => void;
     /** Called when a pass begins. */
     readonly onPassBegin: (job: PassJob) => void;
     /** Called after each pass, with what is kept of it; the next one waits for that. */
@@ -317,6 +320,7 @@ function createPass(
     let applied: ApplyEvent | null = null;
     try {
       if (!isMemoryRead) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
+      if (!isMemoryRead && leader === null) context.onRecall(memory.told);
       isMemoryRead = true;
       // Before the source is read, so that no change in a new folder is missed.
       await follow();
@@ -346,7 +350,10 @@ function createPass(
     const wanted = commits?.newest() ?? null;
     const { lastApplied: _, ...kept } = memory;
     const nextAt = Math.min(endedAt + intervalMs, freezeEnd.wait());
-    await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch(onFailure);
+    await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch((error: unknown) => {
+      if (leader === null && isLocked(error)) throw new NotNowError(errorMessage(error), { cause: error });
+      onFailure(error);
+    });
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
   };

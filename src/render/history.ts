@@ -1,7 +1,7 @@
 import type { PassRecord, ResourceEvent } from "../core/report/target-status.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
-import { commitText, resultText } from "./status.ts";
+import { commitText, machineText, resultText } from "./status.ts";
 
 /** The history of a target: its passes, or events of resources. */
 export type HistoryView = {
@@ -22,7 +22,9 @@ export function historyText(targets: readonly HistoryView[]): string {
 
 function linesOf({ passes, events = [], isCut = false, driftByDay = [] }: HistoryView): readonly string[] {
   if (passes !== undefined) {
-    const lines = passes.map((pass) => `  ${pass.endedAt}  ${commitText(pass)}  ${resultText(pass)}\n`);
+    const lines = passes.map(
+      (pass) => `  ${pass.endedAt}  ${commitText(pass)}${machineText(pass)}  ${resultText(pass)}\n`,
+    );
     return lines.length === 0 ? ["  no pass yet\n"] : lines;
   }
   const days = driftByDay.map(

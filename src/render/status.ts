@@ -85,7 +85,7 @@ function targetText(status: TargetStatus): string {
     `  wanted    ${wanted}`,
     `  applied   ${status.appliedRevision ?? "no commit"}`,
     ...(oldestUnapplied === null ? [] : [`  unapplied ${oldestUnapplied.commit}, since ${oldestUnapplied.since}`]),
-    ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${resultText(lastPass)}`]),
+    ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}${machineText(lastPass)}: ${resultText(lastPass)}`]),
     ...(nextPassAt === null ? [] : [`  next pass ${nextPassAt}`]),
     ...freezeLines(status),
     ...registryOnlyTexts(status.registryOnly ?? []).map((text) => `  registry  held by the registry alone: ${text}`),
@@ -136,4 +136,9 @@ function countsText(counts: PassRecord["counts"]): string {
 export function invalidText({ identity, file, line, message, lastGood }: InvalidStatus): string {
   const name = identity === "" ? "" : ` ${identity}`;
   return `${placeText({ file, line })}${name}: ${message}; ${lastAppliedText(lastGood)}`;
+}
+
+/** The process that ran a pass, where several share the passes. */
+export function machineText({ machine }: PassRecord): string {
+  return machine === undefined ? "" : ` on ${printable(machine)}`;
 }

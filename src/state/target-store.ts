@@ -1,4 +1,4 @@
-import type { Json } from "../contract/json.ts";
+import type { Json, JsonObject } from "../contract/json.ts";
 import type { GateReceipt } from "../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -29,10 +29,12 @@ export type PassMemory = {
   readonly unfinished: readonly Identity[] | null;
   /** When the last pass over everything began, in epoch milliseconds; null before the first one. */
   readonly lastFullPassAt: number | null;
+  /** What people and forges were told of its passes, by who tells it. */
+  readonly told: JsonObject;
 };
 
 /** What is kept before the first pass. */
-export const NO_MEMORY: PassMemory = { appliedCommit: null, unfinished: null, lastFullPassAt: null };
+export const NO_MEMORY: PassMemory = { appliedCommit: null, unfinished: null, lastFullPassAt: null, told: {} };
 
 /** What is stored at the end of a pass, or when its writes begin. */
 export type StoredEnd = {

@@ -124,7 +124,7 @@ const waiting: { readonly [reason in string]?: string } = { Waiting: "pending", 
 /** Lets every surface of a new daemon see one pass. */
 async function surfacesOf({ reports }: Case) {
   const state = memoryState();
-  const metrics = createPassMetrics();
+  const metrics = createPassMetrics(async () => []);
   const registry = new Registry();
   metrics.register(registry);
   const readiness = createReadiness();
@@ -136,7 +136,7 @@ async function surfacesOf({ reports }: Case) {
     now: () => 0,
     standsBy: () => null,
     between: async () => [],
-    isShared: false,
+    machine: null,
   });
   const all = observers([
     metrics.observe("prod"),

@@ -381,7 +381,12 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     const open = await targets();
     const status = newStatus("prod", null);
     expect(await (await open()).memory()).toEqual(NO_MEMORY);
-    const memory = { appliedCommit: "c1", unfinished: ["team/ml"], lastFullPassAt: START };
+    const memory = {
+      appliedCommit: "c1",
+      unfinished: ["team/ml"],
+      lastFullPassAt: START,
+      told: { notifications: { isBad: true } },
+    };
     await (await open()).keep({ status, memory });
     await (await open()).keep({ status });
     expect(await (await open()).memory()).toEqual(memory);

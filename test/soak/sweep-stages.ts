@@ -95,7 +95,7 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
   const running = opened.targets.map((target) => {
     const ready = Promise.withResolvers<void>();
     const queue: PassQueue = {
-      isShared: false,
+      machine: null,
       enqueue: () => {},
       passed: async () => {},
       [Symbol.asyncDispose]: async () => {},
@@ -113,7 +113,7 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
       ...{ name: target.name, isAlone: false, queue, election, sync: "heal" },
       ...{ intervalMs: INTERVAL_MS, driftIntervalMs: INTERVAL_MS, onTakeover: () => {}, onWorked: () => {} },
       onFailure: (error) => failures.push(errorMessage(error)),
-      ...{ onPassBegin: () => {}, onPassEnd: async () => {}, onFatal: async () => {} },
+      ...{ onRecall: () => {}, onPassBegin: () => {}, onPassEnd: async () => {}, onFatal: async () => {} },
     }).catch((error: unknown) => {
       if (!stopping.signal.aborted) throw error;
     });

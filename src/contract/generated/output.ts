@@ -1656,6 +1656,10 @@ readonly message: (string | null)
 readonly counts: {
 [k: string]: number
 }
+/**
+ * The process that ran it, by its host and number; absent where one process runs all passes
+ */
+readonly machine?: string
 }
 /**
  * An invalid manifest, which passes leave out

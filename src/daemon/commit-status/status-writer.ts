@@ -1,5 +1,6 @@
 // src/daemon/commit-status: the commit status of each applied commit. See docs/operations.md#commit-status.
 
+import { isObject, type Json } from "../../contract/json.ts";
 import { reasonsText } from "../../core/report/pass-result.ts";
 import { readGivenText } from "../../files/read-given-file.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
@@ -15,7 +16,7 @@ export function createStatusWriter(
   delivery: Delivery,
   signal: AbortSignal,
 ): PassObserver {
-  let last: ForgeStatus | null = null;
+  let last: { readonly commit: Json; readonly state: Json } | null = null;
   let writing = Promise.resolve();
   const write = async (status: ForgeStatus): Promise<void> => {
     const token = () => readGivenText(tokenFile).trim();
@@ -24,6 +25,13 @@ export function createStatusWriter(
     if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
   };
   return {
+    memory: {
+      name: "commit-status",
+      told: () => last && { ...last },
+      recall: (told) => {
+        last = isObject(told) ? { commit: told.commit ?? null, state: told.state ?? null } : null;
+      },
+    },
     emit: () => {},
     failure: () => {},
     end: (pass) => {
@@ -31,7 +39,7 @@ export function createStatusWriter(
       if (status === null) return;
       // A later pass over the same commit writes a status only if its state differs.
       if (last?.commit === status.commit && last.state === status.state) return;
-      last = status;
+      last = { commit: status.commit, state: status.state };
       writing = writing.then(() => write(status));
     },
   };

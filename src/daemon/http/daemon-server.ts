@@ -5,11 +5,13 @@ import type { Random } from "../../clock/random.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { TargetStatus } from "../../core/report/target-status.ts";
 import type { Build } from "../../http/metrics.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
 import type { Meter } from "../meter.ts";
 import { observers, type PassObserver } from "../pass-observer.ts";
+import { machineName } from "../pass-queue.ts";
 import { createPageAccess } from "./page-access.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
@@ -68,7 +70,12 @@ export async function startDaemonServer({
   const { now } = clock;
   const access = createPageAccess(host, token, now);
   const readiness = createReadiness();
-  const metrics = createPassMetrics();
+  // A scrape asks for each gauge.
+  const overviews = readAtOnce(targets, clock);
+  const here = async () => (await overviews()).filter(({ status }) => !ranElsewhere(status));
+  const elsewhere = async () =>
+    (await overviews()).flatMap(({ status }) => (ranElsewhere(status) ? status.target : []));
+  const metrics = createPassMetrics(elsewhere);
   const work = createWorkMetrics();
   const states = createResourceStates();
   let refusal: string | null = null;
@@ -84,7 +91,7 @@ export async function startDaemonServer({
       add: ({ everyone }) => {
         metrics.register(everyone);
         work.register(everyone);
-        registerTargetMetrics(everyone, targets, now);
+        registerTargetMetrics(everyone, here, now);
       },
     },
     draining: stopping,
@@ -112,4 +119,20 @@ export async function startDaemonServer({
     },
     [Symbol.asyncDispose]: () => app.close(),
   };
+}
+
+const READ_MS = 500;
+
+/** Reads once for all that ask within half a second. */
+function readAtOnce<Read>(read: () => Promise<Read>, { monotonic }: Clock): () => Promise<Read> {
+  let last: { readonly at: number; readonly reading: Promise<Read> } | null = null;
+  return () => {
+    const at = monotonic();
+    if (last === null || at - last.at > READ_MS) last = { at, reading: read() };
+    return last.reading;
+  };
+}
+
+function ranElsewhere({ lastPass }: TargetStatus): boolean {
+  return lastPass?.machine !== undefined && lastPass.machine !== machineName;
 }

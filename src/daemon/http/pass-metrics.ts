@@ -29,9 +29,12 @@ export type PassMetrics = {
   readonly configured: (isInForce: boolean) => void;
 };
 
-/** Creates the metrics of a daemon's passes; labels come from the operator's configuration and from closed sets. */
-export function createPassMetrics(): PassMetrics {
-  const metrics = defineMetrics();
+/**
+ * Creates the metrics of a daemon's passes; labels come from the operator's configuration and from closed sets. The gauges of
+ * `elsewhere`, the targets whose last pass another process ran, are left to that process, so that sums over a fleet are right.
+ */
+export function createPassMetrics(elsewhere: () => Promise<readonly string[]>): PassMetrics {
+  const metrics = defineMetrics(elsewhere);
   const { reloads, refused } = metrics;
   for (const result of reloadResults) reloads.inc({ result }, 0);
   const known = new Set<string>();
@@ -59,7 +62,17 @@ export function createPassMetrics(): PassMetrics {
 
 type Metrics = ReturnType<typeof defineMetrics>;
 
-function defineMetrics() {
+function defineMetrics(elsewhere: () => Promise<readonly string[]>) {
+  const gauge = (name: string, help: string): Gauge<"target"> =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["target"],
+      registers: [],
+      async collect() {
+        for (const target of await elsewhere()) this.remove({ target });
+      },
+    });
   return {
     passCount: counter("holdfast_passes_total", "Passes, by trigger and result.", ["target", "trigger", "result"]),
     stepCount: counter("holdfast_steps_total", "Resources processed, by result.", ["target", "result"]),
@@ -176,8 +189,4 @@ function recordApply(
 
 function counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
   return new Counter({ name, help, labelNames, registers: [] });
-}
-
-function gauge(name: string, help: string): Gauge<"target"> {
-  return new Gauge({ name, help, labelNames: ["target"], registers: [] });
 }

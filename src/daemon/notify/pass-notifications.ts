@@ -1,3 +1,4 @@
+import { isObject } from "../../contract/json.ts";
 import { needsAdoption } from "../../core/guards/adoption.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
@@ -14,7 +15,7 @@ const MAX_DETAILS = 20;
  * last failure has cleared.
  */
 export function passNotifications(target: string, send: (notification: Notification) => void): PassObserver {
-  const notified = new Map<NotificationEvent, string>();
+  let notified = new Map<string, string>();
   // Whether people were told of trouble since the last pass that succeeded.
   let isBad = false;
   const notify = (notification: Omit<Notification, "target">): void => {
@@ -48,6 +49,16 @@ export function passNotifications(target: string, send: (notification: Notificat
     notifyOrClear("held", report.revision, `${count(held.length, "resource")} on hold`, held);
   };
   return {
+    memory: {
+      name: "notifications",
+      told: () => ({ notified: Object.fromEntries(notified), isBad }),
+      recall: (told) => {
+        const known = isObject(told) ? told : {};
+        const contents = Object.entries(isObject(known.notified) ? known.notified : {});
+        notified = new Map(contents.map(([event, content]) => [event, String(content)]));
+        isBad = known.isBad === true;
+      },
+    },
     emit: (event: PassEvent) => {
       if (event.what === "applied") applied(event);
       if (event.what === "planned") planned(event.plan);

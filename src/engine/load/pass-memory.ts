@@ -30,7 +30,7 @@ type PassDone = {
 
 /** What a daemon remembers after a pass over a revision; an applied commit is also kept for the next process. */
 export async function memoryAfter(
-  { lastApplied, appliedCommit, lastFullPassAt }: ReadMemory,
+  { lastApplied, appliedCommit, lastFullPassAt, told }: ReadMemory,
   { read, result, fullAt }: PassDone,
   { source }: Target,
 ): Promise<ReadMemory> {
@@ -43,6 +43,7 @@ export async function memoryAfter(
     appliedCommit: applied ?? appliedCommit,
     unfinished: unfinishedIn(result),
     lastFullPassAt: fullAt ?? lastFullPassAt,
+    told,
   };
 }
 

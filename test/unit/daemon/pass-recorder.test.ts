@@ -24,7 +24,7 @@ function recorderIn(folder: string, { target }: Pick<StateAccess, "target">, tol
     now: () => 0,
     standsBy: () => null,
     between: async () => [],
-    isShared: false,
+    machine: null,
   });
 }
 
@@ -50,7 +50,7 @@ test("a rollout that ends after its pass, or before the pass does, is an event o
     now: () => 5_000,
     standsBy: () => null,
     between: async () => [],
-    isShared: false,
+    machine: null,
   });
   const outcome = (identity: string, result: "updated" | "created") =>
     ({ identity, result, rollout: "progressing", error: null }) as const;
@@ -112,7 +112,7 @@ test("the status of a daemon is shown while its state cannot be read", async () 
 test("what the next pass is to know is stored with the status of a pass", async () => {
   const state = memoryState();
   const recorder = recorderIn("state", state);
-  const memory = { appliedCommit: "c1", unfinished: ["team/ml"], lastFullPassAt: 1 };
+  const memory = { appliedCommit: "c1", unfinished: ["team/ml"], lastFullPassAt: 1, told: {} };
   await recorder.onPassEnd(createPassWatch().end(times), memory);
   expect(await (await state.target()).memory()).toEqual(memory);
 });
