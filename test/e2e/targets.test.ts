@@ -489,6 +489,25 @@ describe("targets from a pattern", () => {
   });
 });
 
+test("targets whose `after` differs only by a repeated name are one stage", async () => {
+  const after = [["dev"], ["dev", "dev"]];
+  const prod = after.map((names, at) => ({ name: `prod-${at}`, after: names }));
+  const { runHere } = await operatorOf({ targets: [{ name: "dev" }, ...prod] });
+  expect(statusOf(await runHere(["status", "-o", "json"])).stages).toMatchObject([
+    { name: "first" },
+    { name: "after-dev", targets: [{ target: "prod-0" }, { target: "prod-1" }] },
+  ]);
+});
+
+test("apply and watch say that the patterns find no target", async () => {
+  const { runHere } = await operatorOf({ targets: [{ name: "{dir}", each: "none/*" }] });
+  for (const command of [["apply", "--yes"], ["watch"]]) {
+    const ended = await runHere(command);
+    expect(ended).toMatchObject({ code: 3 });
+    expect(ended.stderr + ended.stdout).toContain("there are no targets");
+  }
+});
+
 test("a placeholder without a pattern is refused at its place, also where no other target has a pattern", async () => {
   const { runHere } = await operatorOf({ targets: [{ name: "dev" }, { name: "{one}" }] });
   for (const command of [["validate"], ["plan", "--target", "dev"], ["status"]]) {
