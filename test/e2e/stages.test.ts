@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { statusOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
@@ -186,6 +187,71 @@ test("no commit gets into a stage on hold", async () => {
   expect(await run(["release", "stage/production"])).toMatchObject({ code: 3 });
   expect((await run(["release", "stage/prod"])).stderr).toContain("there is no stage prod");
 }, 180_000);
+
+test.each(controlPlaneVariants)(
+  "a daemon takes a commit through stages of targets from patterns, on a $name control plane",
+  async (plane) => {
+    const [first, second] = await Promise.all([plane.serve(), plane.serve()]);
+    const proxy = await rolloutProxy(first);
+    const filesOf = (count: number, folders: readonly string[] = ["a", "b"]) =>
+      Object.fromEntries(
+        ["staging", "production"].flatMap((stage) =>
+          folders.map((folder) => [`${stage}/${folder}/api.yaml`, service(folder, `replicas: ${count}\n`)] as const),
+        ),
+      );
+    const platform = Object.entries(foundations).flatMap(([file, text]) =>
+      ["staging", "production"].map((stage) => [`${stage}/a/${file}`, text] as const),
+    );
+    const upstream = await upstreamOf({ ...Object.fromEntries(platform), ...filesOf(1) });
+    const target = (stage: string, { data }: Server, url: string, more: Order = {}) => ({
+      ...{ each: `${stage}/*`, name: `${stage}-{dir}`, paths: [`${stage}/{dir}`], server: url },
+      ...{ tokenFile: join(data, "admin-token"), interval: 1, ...more },
+    });
+    const { start, run } = await operatorOf({
+      sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+      targets: [
+        target("staging", first, proxy.url),
+        target("production", second, second.url, { stage: "production", after: ["staging-*"] }),
+      ],
+    });
+    const stages = async () => statusOf(await run(["status", "-o", "json"])).stages;
+    const daemon = start(["watch", "--sink", "file"]);
+    await eventually("production has the first commit", () => applied(second) === 2);
+    expect(applied(first)).toBe(2);
+
+    proxy.set("stuck");
+    await upstream.commit(filesOf(2));
+    await eventually("staging has the second commit", () => applied(first) === 4);
+    await daemon.shows(
+      "stderr",
+      /target production-[ab] waits: staging-[ab]: commit [0-9a-f]{12} is not healthy there/,
+    );
+    expect(applied(second)).toBe(2);
+    proxy.set("healthy");
+    await eventually("production has the second commit", () => applied(second) === 4);
+
+    // A folder that appears adds a target to each stage.
+    const commit = await upstream.commit(filesOf(3, ["c"]));
+    await eventually("production has the new target", () => applied(second) === 5);
+    const of = (stage: string, state: string) => ({
+      state,
+      targets: ["a", "b", "c"].map((folder) => ({ target: `${stage}-${folder}`, state, commit })),
+    });
+    const shown = await eventually("every target has the commit", async () => {
+      const found = await stages();
+      const isThere = found.every(
+        ({ state, targets }) => state !== "Progressing" && targets.every((one) => one.commit === commit),
+      );
+      return isThere && found;
+    });
+    // No target follows the last stage, so the health of its commit is not looked at.
+    expect(shown).toMatchObject([
+      { after: [], ...of("staging", "Healthy") },
+      { name: "production", after: ["staging-*"], ...of("production", "Synced") },
+    ]);
+  },
+  180_000,
+);
 
 /** Three targets of one stage and one control plane, of which one may change at once. */
 async function threeTargets() {
