@@ -1,4 +1,6 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
+import type { PassEvent } from "../core/report/events.ts";
 import { promotionReport } from "../render/promotion.ts";
 import type { InvocationOf } from "./command.ts";
 import type { promote } from "./declarations/promote.ts";
@@ -21,7 +23,10 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   const isProposed = flags.dryRun !== true;
   // Without a forge or its token nothing is read.
   const place = isProposed ? proposalPlace(targets.to, opened.operator, invocation) : null;
-  const emit = passNotices(invocation, view);
+  const notify = passNotices(invocation, view);
+  const told = new Map<string, Diagnostic>();
+  const emit = (event: PassEvent): void =>
+    notify(event.what === "read" ? { ...event, selected: tellOnce(event.selected, told) } : event);
   const found = await reportedPromotion(targets, { ids, isProposed }, { ...terminal, emit });
   if ("what" in found) return endWithInvalidSource(found, invocation);
   const { promoted, refused } = found.report;
@@ -29,6 +34,15 @@ export async function run(invocation: InvocationOf<typeof promote>): Promise<num
   const isNothingLeft = promoted.length === 0 && ids.length === 0 && !isUnsettled(found.report);
   const end = isNothingLeft ? withdrawPromotion : proposePromotion;
   const pullRequest = place === null ? null : await end(found, targets, place, terminal);
-  await writeResult(terminal, promotionReport({ ...found.report, pullRequest }, view));
+  tellOnce(terminal.warnings.all(), told);
+  const report = { ...found.report, pullRequest, diagnostics: [...told.values()] };
+  await writeResult(terminal, promotionReport(report, view));
   return refused.some(({ why }) => why === "invalid") ? exitCodes.partial : 0;
+}
+
+// Both targets may read the same files.
+function tellOnce(found: readonly Diagnostic[], told: Map<string, Diagnostic>): readonly Diagnostic[] {
+  const news = found.filter((one) => !told.has(JSON.stringify(one)));
+  for (const one of news) told.set(JSON.stringify(one), one);
+  return news;
 }

@@ -346,16 +346,25 @@ test("an invalid manifest on either side is listed with its error, and the run e
   await applyBoth({ run });
   const ended = async (): Promise<unknown> => {
     const { code, stdout } = await run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
-    const { promoted, refused } = JSON.parse(stdout) as PromotionReport;
-    return { code, promoted, refused };
+    const { promoted, refused, diagnostics } = JSON.parse(stdout) as PromotionReport;
+    return { code, promoted, refused, diagnostics };
   };
   const invalid = { code: 7, promoted: [], refused: [{ identity: API, why: "invalid" }] };
   for (const side of ["staging", "prod"]) {
     await source.write(`${side}/api.yaml`, api("1.1.0", 1).replace("8080", "no-port"));
-    expect(await ended()).toMatchObject(invalid);
+    expect(await ended()).toMatchObject({ ...invalid, diagnostics: [{ file: `${side}/api.yaml`, line: 9 }] });
     await source.write(`${side}/api.yaml`, api(side === "staging" ? "1.1.0" : "1.0.0", 1));
   }
   expect(await ended()).toMatchObject({ code: 0, promoted: [{ identity: API }] });
+});
+
+test("what is wrong in a file of both targets is told once", async () => {
+  const it = await patchedWorld();
+  await applyBoth(it);
+  await it.source.write("base/worker.yaml", service("worker", "replica: 2\n"));
+  const { stdout, stderr } = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+  expect(stderr.match(/base\/worker.yaml:\d+:\d+: error/g)).toHaveLength(1);
+  expect(JSON.parse(stdout).diagnostics).toMatchObject([{ file: "base/worker.yaml", code: "unknown-field" }]);
 });
 
 test("what another target reads too is never changed, and a patch for many resources stays as it is", async () => {
