@@ -1,12 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { randomFrom, seedOf } from "../soak/sweep.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { statusOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { onTerminal } from "../support/pty.ts";
-import { rolloutProxy } from "../support/rollout-proxy.ts";
+import { type RolloutEvent, rolloutProxy } from "../support/rollout-proxy.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
@@ -96,6 +98,33 @@ test("after kill -9 of the daemon, a commit soaks on in staging before it reache
   proxy.set("healthy");
   await eventually("production has the second commit", () => applied(production) === 2);
   expect(performance.now() - healthyAt).toBeGreaterThan(3000);
+}, 180_000);
+
+test("production has no commit before staging was healthy with it, whenever the daemon is killed", async () => {
+  const seed = seedOf();
+  const random = randomFrom(seed);
+  const { proxy, productionProxy, production, upstream, start } = await twoStages();
+  const modes = ["healthy", "stuck", "failed"] as const;
+  for (let count = 2; count < 7; count += 1) {
+    proxy.set(modes[Math.floor(random() * modes.length)] ?? "healthy");
+    await upstream.commit(replicas(count));
+    const killed = start(["watch"]);
+    await pause(1000 + random() * 3000);
+    proxy.set("healthy");
+    await pause(random() * 2000);
+    killed.kill("SIGKILL");
+    await killed.ended;
+  }
+  start(["watch"]);
+  const last = ({ what, replicas: [first] }: RolloutEvent) => what === "write" && first === 6;
+  await eventually("production has the last commit", () => productionProxy.events.some(last));
+  const early = productionProxy.events.filter(
+    ({ what, at, replicas: [count = 0] }) =>
+      what === "write" &&
+      !proxy.events.some((seen) => seen.what === "healthy" && seen.at < at && seen.replicas.includes(count)),
+  );
+  expect(early, `seed ${seed}`).toEqual([]);
+  expect(applied(production)).toBeGreaterThan(0);
 }, 180_000);
 
 test("apply and plan say what is missing before the order is met, and a person may override it", async () => {
