@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { team } from "../support/manifests.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -8,7 +9,7 @@ const keyText = "11".repeat(32);
 const targets = ["a", "b", "c", "d", "e", "f"];
 
 /** A repository with one folder for each target, and machines that share their passes by a database. */
-async function fleetOf(postgres: Postgres, server: Server) {
+async function fleetOf(postgres: { readonly url: string }, server: Server) {
   const upstream = await upstreamOf(Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name)])));
   const config = { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "t/*" }] };
   const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
@@ -22,7 +23,17 @@ async function fleetOf(postgres: Postgres, server: Server) {
   return { upstream, machine, env };
 }
 
-type Status = { readonly target: string; readonly sync: string; readonly appliedRevision: string | null };
+type Status = {
+  readonly target: string;
+  readonly sync: string;
+  readonly appliedRevision: string | null;
+  readonly held: readonly string[];
+  readonly lastPass: { readonly machine?: string } | null;
+};
+
+/** A change of every target's team. */
+const changed = (member: string) =>
+  Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name, member)]));
 
 async function databaseServer(skip: (reason: string) => void): Promise<Postgres | null> {
   const postgres = await startPostgres().catch((error: Error) => error);
@@ -52,6 +63,69 @@ test("three processes share the passes of six targets, and a push reaches all of
   for (const { watch } of machines) expect(await watch.ended).toMatchObject({ code: 0 });
 });
 
+test("a database that is cut off ends no process: nothing is written meanwhile, and afterwards each goes on", async ({
+  skip,
+}) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const server = await serve();
+  const wire = await startBreakableProxy(Number(new URL(postgres.url).port));
+  const url = new URL(postgres.url);
+  url.port = String(wire.port);
+  const { upstream, machine } = await fleetOf({ url: url.href }, server);
+  const machines = await Promise.all([machine(), machine()]);
+  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
+  const [first] = machines;
+  await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 30_000 }).toBe(true);
+  await wire.disconnect();
+  const commit = await upstream.commit(changed("grace@example.com"));
+  for (const { watch } of machines) await watch.shows("stderr", /the queue of passes|cannot be reached/);
+  const before = server.effects().length;
+  expect(before).toBeLessThan(2 * targets.length);
+  await wire.restore();
+  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 40_000 }).toBe(true);
+  expect(server.effects()).toHaveLength(2 * targets.length);
+  for (const { watch } of machines) watch.kill("SIGTERM");
+  for (const { watch } of machines) expect(await watch.ended).toMatchObject({ code: 0 });
+});
+
+test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const server = await serve();
+  const { upstream, machine } = await fleetOf(postgres, server);
+  const flags = ["--listen", "127.0.0.1:0", "--interval", "1"];
+  const machines = await Promise.all([machine(flags), machine(flags)]);
+  const [first, second] = machines;
+  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 30_000 }).toBe(true);
+  const hold = ["hold", "team/a", "--target", "a", "--reason", "incident", "--until", "1h"];
+  expect(await first.operator.runHere(hold, first.env)).toMatchObject({ code: 0 });
+  const commit = await upstream.commit(changed("grace@example.com"));
+  expect(await second.operator.runHere(["reconcile"], second.env)).toMatchObject({ code: 0 });
+  const after = await second.status();
+  expect(after.find(({ target }) => target === "a")).toMatchObject({ held: [expect.stringContaining("team/a")] });
+  expect(server.effects()).toHaveLength(2 * targets.length - 1);
+  expect(await second.operator.runHere(["release", "team/a", "--target", "a"], second.env)).toMatchObject({ code: 0 });
+  expect(await first.operator.runHere(["adopt", "team/b", "--target", "b"], first.env)).toMatchObject({ code: 0 });
+  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 30_000 }).toBe(true);
+  const addresses = machines.map(({ watch }) => /metrics on (\S+)/.exec(watch.stderr())?.[1]);
+  await expect
+    .poll(
+      async () => {
+        const texts = await Promise.all(addresses.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+        return texts
+          .flatMap((text) => [...text.matchAll(/^holdfast_declared_resources\{target="(\w+)"\} 1$/gm)])
+          .map(([, target]) => target)
+          .toSorted();
+      },
+      { timeout: 20_000 },
+    )
+    .toEqual(targets);
+  const machinesOf = new Set((await first.status()).map(({ lastPass }) => lastPass?.machine));
+  expect([...machinesOf].every((name) => name !== undefined)).toBe(true);
+});
+
 test.for(["SIGKILL", "SIGSTOP"] as const)(
   "what a process is doing when it gets %s goes on elsewhere within 15 s, and nothing is written twice",
   async (signal, { skip }) => {
@@ -62,10 +136,7 @@ test.for(["SIGKILL", "SIGSTOP"] as const)(
     const lost = await machine(["--workers", "6"]);
     const begun = (await upstream.git("rev-parse", "HEAD")).trim();
     await expect.poll(async () => isAt(begun)(await lost.status()), { timeout: 30_000 }).toBe(true);
-    const pushed = upstream.commit(
-      Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name, "grace@example.com")])),
-    );
-    const commit = await pushed;
+    const commit = await upstream.commit(changed("grace@example.com"));
     // In the middle of the first writes.
     await expect.poll(() => server.effects().length, { interval: 1, timeout: 10_000 }).toBeGreaterThan(targets.length);
     lost.watch.kill(signal);
