@@ -631,7 +631,9 @@ test("the diff of a patch file with a secret in plain text is shown nowhere, and
   ]);
 });
 
-test("of two daemons over one state in PostgreSQL, with targets from a pattern, one proposes", async ({ skip }) => {
+test("of two daemons over one state in PostgreSQL, with targets from a pattern, one proposes at a time", async ({
+  skip,
+}) => {
   const postgres = await startPostgres().catch((error: Error) => error);
   if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
   onTestFinished(() => postgres[Symbol.asyncDispose]());

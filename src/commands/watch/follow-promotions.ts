@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock/clock.ts";
+import type { Secret } from "../../contract/secret.ts";
 import type { CountedResults, Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { printable } from "../../render/escape.ts";
@@ -46,7 +47,7 @@ export function createPromotions({ promotions }: OperatorConfig, promoting: Prom
           failure: () => {},
           end: ({ seen }) => {
             const hasRead = seen.read !== null;
-            // Of several daemons, the one whose passes are those of the target promoted to proposes.
+            // Of several daemons, one that makes passes of the target promoted to proposes.
             if (one.entry.to === target) one.leads = hasRead;
             if (hasRead && one.leads) one.due.set();
           },
@@ -106,6 +107,13 @@ function looker(entry: Entry, promoting: Promoting, again: () => void): (signal:
   };
 }
 
+// The processes of a fleet all make passes of the target promoted to.
+async function lookAlone(database: Secret | null, name: string, clock: Clock): Promise<AsyncDisposable | null> {
+  if (database === null) return new AsyncDisposableStack();
+  const { takeDatabaseLock } = await import("../../store/postgres/session.ts");
+  return takeDatabaseLock(database, name, clock);
+}
+
 /** What a look has found, and the pull request that it has changed; null where it has changed none. */
 type Looked = {
   readonly is: Exclude<CountedResults["promotions"], "failed">;
@@ -126,6 +134,9 @@ async function promoteOnce(
   const reading = { ...invocation, terminal, flags, args: [], shared: { remotes: shared.remotes } };
   const use = { reading: true, unattended: true, usesRecordedTargets: true, operatorFile, meter } as const;
   await using opened = await findTargets(reading, use);
+  await using lock = await lookAlone(opened.database, `promote ${from} ${to}`, terminal.clock);
+  // The process that looks at this moment proposes what there is.
+  if (lock === null) return { is: "waiting", change: null };
   const targets = promotionTargets(opened, [from, to]);
   const place = proposalPlace(targets.to, opened.operator, invocation);
   const found = await reportedPromotion(targets, { ids: ids ?? [], isProposed: true }, { ...terminal, emit: () => {} });

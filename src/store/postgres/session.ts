@@ -50,6 +50,21 @@ export async function openDatabaseSession(
   };
 }
 
+// The class of these locks, whatever else takes advisory locks in the database.
+const CLASS = 7_031_966;
+
+/** Takes a lock that ends with the connection, for work of this process alone; null while another process has it. */
+export async function takeDatabaseLock(address: Secret, name: string, clock: Clock): Promise<AsyncDisposable | null> {
+  const session = await openDatabaseSession(address, { clock });
+  const [row] = await session.query<{ taken: boolean }>(
+    `SELECT pg_try_advisory_lock(${CLASS}, hashtext($1)) AS taken`,
+    [name],
+  );
+  if (row?.taken === true) return session;
+  await session[Symbol.asyncDispose]();
+  return null;
+}
+
 /** Whether a database has a schema of that name. */
 export async function hasSchema(address: Secret, name: string, clock: Clock): Promise<boolean> {
   await using session = await openDatabaseSession(address, { clock });
