@@ -7,9 +7,9 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
-import type { KindDigest } from "./kind-digests.ts";
 import { createListReader, type KnownRows, knownRowsOf, type ListReader } from "./list-reader.ts";
 import type { CachedList, CachedPage, LiveFacts, SyncRecord } from "./live-facts.ts";
+import type { RangeState } from "./range-digests.ts";
 
 /** What decides whether a resource is in sync, apart from live. */
 export type SyncBasis = {
@@ -24,8 +24,14 @@ export type SyncBasis = {
 export type KnownInSync = {
   /** A reader for the list of a kind; with `all`, it parses every row. */
   readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
-  /** The whole list of a kind, if the control plane says that nothing has changed since it was read; else null. */
-  readonly unchangedList: (kind: Kind) => KnownRows | null;
+  /** What the control plane says of ranges of resources. */
+  readonly digests: Digests;
+  /** The list of a kind, as it was read in an earlier pass; absent where it was not. */
+  readonly cachedList: (kind: Kind) => CachedList | undefined;
+  /** The rows of this list. */
+  readonly knownRows: (kind: Kind) => KnownRows;
+  /** Notes what the control plane said of ranges within a kind, before the list of it is read. */
+  readonly noteRanges: (kind: Kind, ranges: CachedList["ranges"]) => void;
   /** A reader for a reply that shows one resource. */
   readonly replyReader: (identity: Identity, reply: keyof typeof NOT_PARSED) => ReplyReader;
   /** Whether a row with this digest shows that a resource is in sync. A resource that is not declared always is. */
@@ -55,12 +61,19 @@ export type ReplyReader = {
   readonly noteRow: (row: LiveRow) => void;
 };
 
+/** What a control plane says of ranges of resources, asked before their lists are read: what changes in between has another digest next time. */
+export type Digests = {
+  /** By kind. */
+  readonly kinds: ReadonlyMap<string, RangeState>;
+  /** Asks for the ranges directly below a prefix; none where the control plane does not tell them. */
+  readonly below: (prefix: string) => Promise<ReadonlyMap<string, RangeState>>;
+};
+
 /** What the control plane and the source say of what may have changed. */
 export type ChangesSince = {
   /** The resources that must be read. */
   readonly toRead: ReadonlySet<Identity>;
-  /** The digests of kinds, asked before any list is read: what changes in between has another digest next time. */
-  readonly digests: ReadonlyMap<string, KindDigest>;
+  readonly digests: Digests;
 };
 
 /** The results of earlier passes that are still valid: neither manifest nor receipt has changed. */
@@ -70,8 +83,15 @@ export function knownInSync(facts: LiveFacts, { toRead, digests: said }: Changes
     manifests.has(identity) && !toRead.has(identity) ? facts.inSync.get(identity) : undefined;
   const found = new Map<Identity, SyncRecord>();
   const lists = new Map<string, CachedList>();
+  const ranges = new Map<string, CachedList["ranges"]>();
   const digests = new WeakMap<LiveRow, string>();
+  const noted = ({ type }: Kind, pages: readonly CachedPage[], rows: number): CachedList => {
+    const state = stateOf(pages, rows, said.kinds.get(type));
+    return { pages, state, ranges: ranges.get(type) ?? rangesAsBefore(facts.lists.get(type), state) };
+  };
   return {
+    digests: said,
+    noteRanges: (kind, asked) => void ranges.set(kind.type, asked),
     rowsRead: (rows) => ({ inSync: found, lists, digests: digestsOf(rows, digests) }),
     isInSync: (identity, row) =>
       !manifests.has(identity) || recordOf(identity)?.row === row || found.get(identity)?.row === row,
@@ -82,22 +102,22 @@ export function knownInSync(facts: LiveFacts, { toRead, digests: said }: Changes
         mustRead: (identity) => toRead.has(identity),
         isInSync: (row, digest) => !basis.records && isFoundInSync(kind, { row, digest, manifests, found }, basis),
         noteRow: (row, digest) => digests.set(row, digest),
-        noteList: (pages, rows) => lists.set(kind.type, { pages, state: stateOf(pages, rows, said.get(kind.type)) }),
+        noteList: (pages, rows) => lists.set(kind.type, noted(kind, pages, rows)),
       }),
-    unchangedList: (kind) => {
-      const list = facts.lists.get(kind.type);
-      const state = said.get(kind.type)?.state;
-      if (list === undefined || state === undefined || list.state !== state) return null;
-      return knownRowsOf(kind, list.pages, (identity) => toRead.has(identity));
-    },
+    cachedList: ({ type }) => facts.lists.get(type),
+    knownRows: (kind) => knownRowsOf(kind, facts.lists.get(kind.type)?.pages ?? [], (identity) => toRead.has(identity)),
     replyReader: (identity, reply) => replyReader(recordOf(identity)?.row ?? null, NOT_PARSED[reply], digests),
   };
 }
 
 // Only pages that have each row of the list once can stand for it, and only if the digest is about as many resources.
-function stateOf(pages: readonly CachedPage[], rows: number, said: KindDigest | undefined): string | null {
+function stateOf(pages: readonly CachedPage[], rows: number, said: RangeState | undefined): string | null {
   const cached = pages.reduce((sum, page) => sum + page.rows.length, 0);
   return said?.count === rows && cached === rows ? said.state : null;
+}
+
+function rangesAsBefore(before: CachedList | undefined, state: string | null): CachedList["ranges"] {
+  return before !== undefined && before.state === state ? before.ranges : new Map();
 }
 
 function digestsOf(rows: Iterable<LiveRow>, digests: WeakMap<LiveRow, string>): RowsRead["digests"] {

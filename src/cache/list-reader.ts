@@ -17,8 +17,8 @@ export type ListReader = {
   readonly rowOf: (reply: unknown) => ListedRow | null;
   /** Must be called once the list was read completely, with the number of its rows. */
   readonly end: (rows: number) => void;
-  /** Must be called once all rows with these keys were read again, in a list of which nothing else has changed. */
-  readonly endPart: (keys: ReadonlySet<string>) => void;
+  /** Must be called once all rows with such keys were read again, in a list of which nothing else has changed. */
+  readonly endPart: (isRead: (key: string) => boolean) => void;
 };
 
 /** A row as its list shows it. */
@@ -120,20 +120,30 @@ export function createListReader(kind: Kind, list: ListReading, options: KnownLi
       return { key: row.key, version: row.version ?? null, row, digest };
     },
     end: (count) => options.noteList([...read.values()], count),
-    endPart: (keys) => {
-      const isPart = ({ key }: UnparsedRow): boolean => key !== null && keys.has(key);
+    endPart: (isRead) => {
+      const isPart = ({ key }: UnparsedRow): boolean => key !== null && isRead(key);
       const again = [...read.values()].flatMap((page) => page.rows.filter(isPart));
-      if (again.every(({ digest }) => rows().has(digest))) return;
-      const others = options.pages.map((page) =>
-        page.rows.some(isPart) ? madePage(page.rows.filter((row) => !isPart(row))) : page,
-      );
-      const pages = [...others, madePage(again)];
+      const before = options.pages.flatMap((page) => page.rows.filter(isPart));
+      const isSame = before.length === again.length && again.every(({ digest }) => rows().has(digest));
+      const pages = isSame ? options.pages : withPart(options.pages, isPart, again);
       options.noteList(
         pages,
         pages.reduce((sum, page) => sum + page.rows.length, 0),
       );
     },
   };
+}
+
+// Only pages with such rows are no longer what a server has sent.
+function withPart(
+  pages: readonly CachedPage[],
+  isPart: (row: UnparsedRow) => boolean,
+  again: readonly UnparsedRow[],
+): readonly CachedPage[] {
+  const others = pages.map((page) =>
+    page.rows.some(isPart) ? madePage(page.rows.filter((row) => !isPart(row))) : page,
+  );
+  return again.length === 0 ? others : [...others, madePage(again)];
 }
 
 // A page that no server has sent, so that its digest is that of no bytes.

@@ -146,8 +146,10 @@ function isInSync(
 }
 
 // Pages are read concurrently, and arrive in any order.
-function isSameList(before: CachedList | undefined, { pages, state }: CachedList): boolean {
+function isSameList(before: CachedList | undefined, { pages, state, ranges }: CachedList): boolean {
   if (before === undefined || before.state !== state || before.pages.length !== pages.length) return false;
+  if (before.ranges.size !== ranges.size || [...ranges].some(([one, said]) => before.ranges.get(one) !== said))
+    return false;
   const known = new Set(before.pages.map(({ digest }) => digest));
   return pages.every(({ digest }) => known.has(digest));
 }

@@ -23,8 +23,10 @@ export type LiveFacts = {
 /** The list of a kind, as it was read. */
 export type CachedList = {
   readonly pages: readonly CachedPage[];
-  /** What the control plane said of the kind just before (`KindDigest`); null if the pages are not known to be all of it. */
+  /** What the control plane said of the kind just before (`RangeState`); null if the pages are not known to be all of it. */
   readonly state: string | null;
+  /** The same of the ranges within the kind, as far as they were asked for. */
+  readonly ranges: ReadonlyMap<string, string>;
 };
 
 /** No facts. */
@@ -37,8 +39,15 @@ type Written = {
     receipt: string | null,
     row: string | null,
   ])[];
-  readonly lists: readonly (readonly [kind: string, state: string | null, pages: readonly WrittenPage[]])[];
+  readonly lists: readonly WrittenList[];
 };
+
+type WrittenList = readonly [
+  kind: string,
+  state: string | null,
+  ranges: readonly (readonly [prefix: string, state: string])[],
+  pages: readonly WrittenPage[],
+];
 
 type WrittenPage = readonly [digest: string, total: Json, rows: readonly WrittenRow[]];
 
@@ -49,7 +58,12 @@ export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string>
   yield '{"inSync":[';
   yield* jsonArrayChunks(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
   yield '],"lists":[';
-  yield* jsonArrayChunks(lists, ([kind, { state, pages }]) => [kind, state, pages.map(writtenPage)]);
+  yield* jsonArrayChunks(lists, ([kind, { state, ranges, pages }]) => [
+    kind,
+    state,
+    [...ranges],
+    pages.map(writtenPage),
+  ]);
   yield "]}";
 }
 
@@ -63,7 +77,9 @@ export function readLiveFacts(text: string, recorded: ReadonlyMap<Identity, Rece
   const pool = textPool();
   return {
     lists: new Map(
-      lists.map(([kind, state, pages]) => [kind, { state, pages: pages.map((page) => readPage(page, pool)) }]),
+      lists.map(([kind, state, ranges, pages]) => {
+        return [kind, { state, ranges: new Map(ranges), pages: pages.map((page) => readPage(page, pool)) }];
+      }),
     ),
     inSync: new Map(
       inSync.map(([identity, manifest, receipt, row]) => {

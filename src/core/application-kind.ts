@@ -26,6 +26,7 @@ export function applicationKind<Declared extends DeclaredApplication>(
       operation: "listApps",
       query: { applicationType: type },
       narrow: (key) => ({ fqn: key.replace("/", ":") }),
+      within: (beginning) => (beginning.endsWith("/") ? { workspaceFqn: beginning.slice(0, -1) } : null),
       row: (application: Application) => applicationRow(application, type),
       anyKind: ({ type, workspaceFqn, name }: Application) => ({
         type,

@@ -46,6 +46,8 @@ export type ListReading = {
   readonly query?: { readonly [name: string]: string };
   /** The query that narrows the list to (at least) one resource, where the operation has such a filter. */
   readonly narrow?: (key: string) => { readonly [name: string]: string };
+  /** The query that narrows the list to the resources whose keys begin so; null where the operation has none for it. */
+  readonly within?: (beginning: string) => { readonly [name: string]: string } | null;
   /** Reads one row; null when the row is not of this kind. */
   readonly row: (row: never) => LiveRow | null;
   /**

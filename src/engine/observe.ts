@@ -14,7 +14,7 @@ import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./load/desired.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
-import { readDigests } from "./observe/read-digests.ts";
+import { NO_DIGESTS, readDigests } from "./observe/read-digests.ts";
 import { type LiveQuery, type Observation, readCaller, readLive, type WavedSource } from "./observe/read-live.ts";
 import { readUndecided, withValues, withWaves } from "./observe/read-undecided.ts";
 import { elsewhereOf, type OrphanSearch, orphansIn, removedFromSource } from "./observe/removed-manifests.ts";
@@ -111,7 +111,7 @@ export async function observe(
   const asking = { reader: server.reader, capabilities, signal };
   const asked = isUntouched ? null : readCaller(asking);
   // Before the lists, so that what changes in between has another digest in the next pass.
-  const digests = facts && asked ? await readDigests(asked, asking) : new Map();
+  const digests = facts && asked ? await readDigests(asked, asking) : NO_DIGESTS;
   const changes = toRead && { toRead, digests };
   const known = facts && changes && knownInSync(facts, changes, { ...basis, manifests: desired.manifests });
   const reading = { ...asking, dryRun: createDryRun(server, concurrency), known, concurrency };

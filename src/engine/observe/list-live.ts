@@ -4,6 +4,7 @@ import { type Kind, type ListReading, readRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { ReaderAccess } from "./read-by-id.ts";
+import { readRanges } from "./read-ranges.ts";
 
 /** The live state from the list of one kind. */
 export type LiveList = {
@@ -34,6 +35,9 @@ type Identities = {
   /** Recorded or referred to, but not declared. */
   readonly others: readonly Identity[];
 };
+
+/** The number of rows that one request for a list returns. */
+const PAGE = 1000;
 
 /** Up to this many are read by name, where the list can be filtered; for more, the whole list is read. */
 export const MAX_SINGLE_LOOKUPS = 8;
@@ -79,13 +83,12 @@ async function readUnknown(
   const read = (filter: ListQuery["narrow"]): Promise<readonly unknown[]> =>
     reader.list(list.operation, { query: { ...list.query, ...filter } }, { signal, parse, condense });
   const isWhole = Object.keys(narrow).length === 0;
-  const unchanged = isWhole && !options.all ? known.unchangedList(kind) : null;
-  if (unchanged !== null && isReadable(unchanged, list)) {
-    const { rows, toRead } = unchanged;
-    const replies = await Promise.all([...toRead].map((key) => read(list.narrow?.(key) ?? {})));
+  const part = isWhole && !options.all ? await partToRead(query, known) : null;
+  if (part !== null) {
+    const replies = await Promise.all(part.filters.map(read));
     const again = replies.flat().flatMap((reply) => rowOf(reply) ?? []);
-    endPart(toRead);
-    return rows.filter(({ key }) => !toRead.has(key)).concat(again.filter(({ key }) => toRead.has(key)));
+    endPart(part.isRead);
+    return part.rows.filter(({ key }) => !part.isRead(key)).concat(again.filter(({ key }) => part.isRead(key)));
   }
   const replies = await read(narrow);
   const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
@@ -93,9 +96,47 @@ async function readUnknown(
   return rows;
 }
 
-// Whether the rows that must be read of a list without changes are few enough to be read by their names.
-function isReadable({ toRead }: KnownRows, { narrow }: ListReading): boolean {
-  return toRead.size === 0 || (narrow !== undefined && toRead.size <= MAX_SINGLE_LOOKUPS);
+/** The part of a list that must be read, where the rest is known. */
+type Part = {
+  readonly rows: readonly ListedRow[];
+  /** The queries that narrow the list to it. */
+  readonly filters: readonly ListQuery["narrow"][];
+  /** Whether the resource with this key is in it. */
+  readonly isRead: (key: string) => boolean;
+};
+
+// Null where the whole list must be read, or is read with no more requests.
+async function partToRead({ kind, list }: ListQuery, known: KnownInSync): Promise<Part | null> {
+  const said = known.digests.kinds.get(kind.type);
+  if (said === undefined) return null;
+  const { state = null, ranges: before = new Map<string, string>() } = known.cachedList(kind) ?? {};
+  if (state === said.state)
+    return partOf(list, known.knownRows(kind), { changed: [], gone: [], most: MAX_SINGLE_LOOKUPS });
+  const most = Math.ceil(said.count / PAGE);
+  if (list.within === undefined || most === 1) return null;
+  const ranges = await readRanges(kind, before, { below: known.digests.below, most });
+  if (ranges === null) return null;
+  known.noteRanges(kind, ranges);
+  // Without a state, the rows of an earlier pass may not be all that there were.
+  if (state === null || before.size === 0) return null;
+  const isOther = (range: string): boolean => before.get(range) !== ranges.get(range);
+  const keysOf = (all: Iterable<string>) => [...all].filter(isOther).map((range) => range.slice(kind.type.length + 1));
+  const gone = keysOf(before.keys()).filter((range) => !ranges.has(`${kind.type}/${range}`));
+  return partOf(list, known.knownRows(kind), { changed: keysOf(ranges.keys()), gone, most });
+}
+
+/** Ranges that are other than before, by how their keys begin, and how many requests may be made for what must be read. */
+type Changes = { readonly changed: readonly string[]; readonly gone: readonly string[]; readonly most: number };
+
+function partOf(list: ListReading, { rows, toRead }: KnownRows, { changed, gone, most }: Changes): Part | null {
+  const parts = changed.map((range) => list.within?.(range) ?? null).filter((filter) => filter !== null);
+  const ranges = new Set([...changed, ...gone]);
+  const isChanged = (key: string): boolean => ranges.has(key.slice(0, key.lastIndexOf("/") + 1));
+  const named = [...toRead].filter((key) => !isChanged(key));
+  if (named.length > 0 && list.narrow === undefined) return null;
+  if (parts.length + named.length > most) return null;
+  const filters = [...parts, ...named.map((key) => list.narrow?.(key) ?? {})];
+  return { rows, filters, isRead: (key) => isChanged(key) || toRead.has(key) };
 }
 
 /** The live state of the resources; null where the row of one is needed and was not parsed. */

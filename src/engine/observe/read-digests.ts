@@ -1,24 +1,30 @@
-import { type KindDigest, kindDigests } from "../../cache/kind-digests.ts";
+import type { Digests } from "../../cache/known-in-sync.ts";
+import { rangeDigests } from "../../cache/range-digests.ts";
 import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { Access } from "../../core/access.ts";
 import type { ReaderAccess } from "./read-by-id.ts";
 import { isResourceError } from "./read-live.ts";
 
+/** No digests: every list is read. */
+export const NO_DIGESTS: Digests = { kinds: new Map(), below: async () => new Map() };
+
 /**
  * Reads the digest of each kind: while it is the same, so is live. None where the control plane does not tell them to this
- * token, or not whose token it is; then the lists are read.
+ * token, or not whose token it is.
  */
 export async function readDigests(
   caller: Promise<Access | null>,
   { reader, capabilities, signal }: ReaderAccess & { readonly capabilities: ServerCapabilities },
-): Promise<ReadonlyMap<string, KindDigest>> {
-  if (!capabilities.has("getDigest")) return new Map();
-  const [access, reply] = await Promise.all([
-    caller,
-    reader.get("getDigest", {}, { signal }).catch((error: unknown) => {
+): Promise<Digests> {
+  if (!capabilities.has("getDigest")) return NO_DIGESTS;
+  const ask = (prefix: string): Promise<unknown> =>
+    reader.get("getDigest", prefix === "" ? {} : { query: { prefix } }, { signal }).catch((error: unknown) => {
       if (isResourceError(error)) return null;
       throw error;
-    }),
-  ]);
-  return access === null ? new Map() : kindDigests(reply, access);
+    });
+  const [access, reply] = await Promise.all([caller, ask("")]);
+  if (access === null) return NO_DIGESTS;
+  const below = async (prefix: string) => rangeDigests(await ask(prefix), prefix, access);
+  const kinds = [...rangeDigests(reply, "", access)].map(([range, said]) => [range.slice(0, -1), said] as const);
+  return { kinds: new Map(kinds), below };
 }

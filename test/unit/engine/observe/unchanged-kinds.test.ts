@@ -263,3 +263,72 @@ test("whatever changes in live or in the source, a pass with digests finds what 
   );
   expect(skipped).toBeGreaterThan(10);
 });
+
+describe("a list of more than a page", () => {
+  const workspaces = ["c1x:ws1", "c1x:ws2", "c1x:ws3", "c2x:ws4"];
+  const inWorkspace = (workspace_fqn: string, nth: number, replicas = 1): JsonObject =>
+    service({ name: `api-${nth}`, workspace_fqn, replicas });
+  const workspaceOf = (fqn: string): JsonObject => {
+    const [cluster_fqn = "", name = ""] = fqn.split(":");
+    return { type: "workspace", name, cluster_fqn };
+  };
+  const long = [
+    ...base,
+    { ...base[0], name: "c2x" },
+    ...workspaces.slice(1).map(workspaceOf),
+    ...workspaces.flatMap((fqn) => Array.from({ length: 520 }, (_, nth) => inWorkspace(fqn, nth))),
+  ];
+  const within = (fqn: string) =>
+    `GET /api/svc/v1/apps?applicationType=service&workspaceFqn=${encodeURIComponent(fqn)}&limit=1000&offset=0`;
+
+  test("is read only where workspaces have changed", async () => {
+    const { warm, cold, put, apply } = await known(long);
+    await put(inWorkspace("c1x:ws1", 7, 3));
+    const { result, requests } = await warm();
+    expect(requests.filter(isList)).toEqual([within("c1x:ws1")]);
+    expect(requests.filter(isDigestRequest)).toEqual([
+      "GET /api/svc/v1/digests",
+      "GET /api/svc/v1/digests?prefix=service%2F",
+      "GET /api/svc/v1/digests?prefix=service%2Fc1x%3A",
+    ]);
+    expect(result.plan.summary).toMatchObject({ keep: long.length - 1, update: 1, drift: 1 });
+    expect(found(result)).toEqual(found((await cold()).result));
+    await apply();
+    // What the apply has written, and from then on nothing.
+    expect((await warm()).requests.filter(isList)).toEqual([within("c1x:ws1")]);
+    expect((await warm()).requests.filter(isList)).toEqual([]);
+  });
+
+  test("is found as it is, whatever changes in which workspace", async () => {
+    const one = await known(long);
+    const change = fc.record({
+      where: fc.constantFrom(...workspaces, "c1x:new"),
+      nth: fc.integer({ min: 515, max: 522 }),
+      replicas: fc.integer({ min: 1, max: 3 }),
+      does: fc.constantFrom(
+        "live" as const,
+        "live" as const,
+        "source" as const,
+        "meanwhile" as const,
+        "apply" as const,
+      ),
+    });
+    await one.put(workspaceOf("c1x:new"));
+    let narrowed = 0;
+    for (const { where, nth, replicas, does } of fc.sample(change, { seed: 40, numRuns: 24 })) {
+      const value = inWorkspace(where, nth, replicas);
+      if (does === "live") await one.put(value);
+      if (does === "source") one.declare(value);
+      if (does === "apply" || does === "meanwhile") await one.apply();
+      if (does === "meanwhile") {
+        one.told.afterList = () => one.put(value);
+        await one.warm();
+        one.told.afterList = null;
+      }
+      const { result, requests } = await one.warm();
+      if (requests.some((request) => request.includes("workspaceFqn"))) narrowed += 1;
+      expect(found(result)).toEqual(found((await one.cold()).result));
+    }
+    expect(narrowed).toBeGreaterThan(6);
+  });
+});
