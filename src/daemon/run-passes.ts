@@ -12,14 +12,14 @@ import type { PlanMode } from "../engine/passes/plan-pass.ts";
 import { reconcileAgain } from "../engine/reconcile.ts";
 import type { Run } from "../engine/run.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
-import { claimsType } from "../manifests/claims-type.ts";
 import { RetiredError, SourceError } from "../source/source-error.ts";
 import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import { storeErrorCode } from "../store/store-error.ts";
 import type { PassTimes } from "./ended-pass.ts";
+import { type FreezeEnd, freezeEndOf } from "./freeze-end.ts";
 import { type DuePass, NotNowError, type PassCause, type PassJob, type PassQueue } from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
-import { createSourceWatcher } from "./source-watcher.ts";
+import { followSource, type SourceFollower } from "./source-watcher.ts";
 import { inTurn, isLocked } from "./turn.ts";
 
 /** How often the passes of a target run, and whether they write, or only report what they would write. */
@@ -74,12 +74,23 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   const { name, intervalMs, queue, replaced, onFailure } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
-  const follower = followSource(target, context, signal);
+  const follower = followSource(
+    target,
+    {
+      clock: context.clock,
+      onChange: () => queue.enqueue({ target: name, scope: "all", cause: "change" }),
+      onTrouble: onFailure,
+    },
+    signal,
+  );
   const leader = leaderOf(context, () => ended.abort());
   if (leader !== null && !(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  using freezeEnd = freezeEndOf(target, context);
+  using freezeEnd = freezeEndOf(context.sync === "heal" ? target.freezes : undefined, {
+    clock: context.clock,
+    onEnd: () => queue.enqueue({ target: name, scope: "all", cause: "window" }),
+  });
   const passes = createPass(target, context, { follower, leader, signal, freezeEnd, onLeft: rollouts.add });
   const pass = leader === null ? passInTurn(target, passes, { ...context, stopping: signal, rollouts }) : passes.run;
   await queue.work(name, pass, {
@@ -171,42 +182,6 @@ function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePas
   };
 }
 
-type SourceFollower = {
-  /** Sets the paths that the next `follow` watches; null for the whole source. */
-  readonly setPaths: (paths: readonly string[] | null) => void;
-  /** Watches the source as it is now; returns whether its folder or paths changed. False for a git repository. */
-  readonly follow: () => Promise<boolean>;
-  /** Resolves when no file of the source is known to be half-written. */
-  readonly settled: () => Promise<void>;
-};
-
-function followSource(
-  { source, state, rules }: Target,
-  { clock, name, queue, onFailure }: RunContext,
-  signal: AbortSignal,
-): SourceFollower {
-  const { repository } = source.config;
-  const watched = {
-    clock,
-    root: source.root,
-    patches: source.patches,
-    ignore: [state.folder],
-    onChange: () => queue.enqueue({ target: name, scope: "all", cause: "change" }),
-    onTrouble: onFailure,
-    isMeant: claimsType,
-    watchesCommits: rules(repository).ref !== null,
-  };
-  const watcher = createSourceWatcher(watched, { signal });
-  let paths = repository.paths ?? null;
-  return {
-    setPaths: (latest) => {
-      paths = latest;
-    },
-    follow: async () => source.commits === null && (await watcher.follow(paths)),
-    settled: watcher.settled,
-  };
-}
-
 // A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.
 function leaderOf({ election, replaced, onTakeover, onWorked }: RunContext, end: () => void): Leader | null {
   if (election === null) return null;
@@ -251,31 +226,6 @@ type PassOptions = {
   readonly freezeEnd: FreezeEnd;
   readonly onLeft: (work: Promise<void>) => void;
 };
-
-type FreezeEnd = Disposable & {
-  /** Starts a pass when the freeze of this moment ends, and returns that time; infinite where there is none. */
-  readonly wait: () => number;
-};
-
-// A freeze ends at a time of its own, which the interval may reach much later.
-function freezeEndOf({ freezes }: Target, { clock, name, queue, sync }: RunContext): FreezeEnd {
-  let timer: Disposable | null = null;
-  const stop = (): void => timer?.[Symbol.dispose]();
-  return {
-    wait: () => {
-      stop();
-      const now = clock.now();
-      const until = sync === "heal" ? (freezes?.at(now)?.until ?? null) : null;
-      // The interval is shorter than the longest timer, so a later pass waits for what is further away.
-      if (until === null || until - now > MAX_TIMER_MS) return Number.POSITIVE_INFINITY;
-      timer = clock.after(until - now, () => queue.enqueue({ target: name, scope: "all", cause: "window" }));
-      return until;
-    },
-    [Symbol.dispose]: stop,
-  };
-}
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The passes of a target, one after the other. */
 type Passes = {

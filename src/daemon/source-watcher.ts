@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Stop } from "../clock/clock.ts";
+import type { Target } from "../engine/target.ts";
+import { claimsType } from "../manifests/claims-type.ts";
 import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
 import { fileStatus } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
@@ -9,7 +11,7 @@ import { type SourceWatch, type WatchOptions, watchSource } from "../source/watc
 /** Interval of the check for changes that cause no file event: links to the source, and commits in its checkout. */
 const CHECK_MS = 500;
 /** Watches the files of a source. */
-export type SourceWatcher = {
+type SourceWatcher = {
   /** Watches these paths of the source's current folder, all of it if null; returns whether the folder or the paths changed. */
   readonly follow: (paths: readonly string[] | null) => Promise<boolean>;
   /** Resolves when no change is waiting to be reported: then no file is known to be half-written. */
@@ -62,6 +64,42 @@ export function createSourceWatcher(
       return true;
     },
     settled: async () => watch?.settled(),
+  };
+}
+
+/** The source of a target between its passes. */
+export type SourceFollower = {
+  /** Sets the paths that the next `follow` watches; null for the whole source. */
+  readonly setPaths: (paths: readonly string[] | null) => void;
+  /** Watches the source as it is now; returns whether its folder or paths changed. False for a git repository. */
+  readonly follow: () => Promise<boolean>;
+  /** Resolves when no file of the source is known to be half-written. */
+  readonly settled: () => Promise<void>;
+};
+
+/** Follows a target's source; nothing is watched before the first call of `follow`. */
+export function followSource(
+  { source, state, rules }: Target,
+  told: Pick<WatchOptions, "clock" | "onChange" | "onTrouble">,
+  signal: AbortSignal,
+): SourceFollower {
+  const { repository } = source.config;
+  const watched = {
+    ...told,
+    root: source.root,
+    patches: source.patches,
+    ignore: [state.folder],
+    isMeant: claimsType,
+    watchesCommits: rules(repository).ref !== null,
+  };
+  const watcher = createSourceWatcher(watched, { signal });
+  let paths = repository.paths ?? null;
+  return {
+    setPaths: (latest) => {
+      paths = latest;
+    },
+    follow: async () => source.commits === null && (await watcher.follow(paths)),
+    settled: watcher.settled,
   };
 }
 

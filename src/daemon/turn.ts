@@ -5,18 +5,18 @@ import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 
 const RETRY_MS = 250;
 
-/** How a turn begins, and what goes on after it. */
-export type TurnOptions = {
-  /** How long the lock is waited for while another process has it. */
-  readonly waitMs: number;
-  /** What still reads with the connection once the turn is over. */
-  readonly reading: () => Promise<unknown>;
-};
-
 /** Runs work on a target with the lock of its state, for this work alone: other processes may write it before and after. */
 export async function inTurn<Result>(
   target: Target,
-  { waitMs, reading }: TurnOptions,
+  {
+    waitMs,
+    reading,
+  }: {
+    /** How long the lock is waited for while another process has it. */
+    readonly waitMs: number;
+    /** What still reads with the connection once the turn is over. */
+    readonly reading: () => Promise<unknown>;
+  },
   run: Pick<Run, "clock" | "stopping">,
   work: (connection: TargetConnection) => Promise<Result>,
 ): Promise<Result> {

@@ -30,7 +30,7 @@ export type WriterLease = AsyncDisposable & {
 };
 
 /** Where the lease is, and who takes it. */
-export type WriterLeaseOptions = {
+export type WriterPlace = {
   readonly place: DatabasePlace;
   readonly schema: string;
   /** The holder, as others read it. */
@@ -39,17 +39,15 @@ export type WriterLeaseOptions = {
 };
 
 /** Takes the lease until it is disposed, and renews it; returns who has it where it is not free. */
-export async function takeWriterLease(
-  options: WriterLeaseOptions,
-): Promise<WriterLease | { readonly heldBy: string | null }> {
-  const session = await openSession(options);
+export async function takeWriterLease(where: WriterPlace): Promise<WriterLease | { readonly heldBy: string | null }> {
+  const session = await openSession(where);
   try {
-    const taken = await inTransaction(session, () => take(session, options.by));
+    const taken = await inTransaction(session, () => take(session, where.by));
     if (!("number" in taken)) {
       await session[Symbol.asyncDispose]();
       return taken;
     }
-    return { ...taken, [Symbol.asyncDispose]: renewed(session, taken.number, options) };
+    return { ...taken, [Symbol.asyncDispose]: renewed(session, taken.number, where) };
   } catch (error) {
     await session[Symbol.asyncDispose]();
     throw error;
@@ -57,15 +55,15 @@ export async function takeWriterLease(
 }
 
 /** Whether a process has the lease at this moment. */
-export async function isWriterLeaseHeld(options: Omit<WriterLeaseOptions, "by">): Promise<boolean> {
-  await using session = await openSession(options);
+export async function isWriterLeaseHeld(where: Omit<WriterPlace, "by">): Promise<boolean> {
+  await using session = await openSession(where);
   const [table] = await session.query<{ name: string | null }>("SELECT to_regclass('writer_lease') AS name");
   if (table?.name == null) return false;
   const rows = await session.query<{ held: boolean }>(`SELECT (${IS_HELD}) AS held FROM writer WHERE one = 1`);
   return rows[0]?.held === true;
 }
 
-function openSession({ place, schema, clock }: Omit<WriterLeaseOptions, "by">): Promise<DatabaseSession> {
+function openSession({ place, schema, clock }: Omit<WriterPlace, "by">): Promise<DatabaseSession> {
   return openDatabaseSession(place.address, { clock, namespace: schema });
 }
 
@@ -94,13 +92,13 @@ async function lockSession(session: DatabaseSession, number: number): Promise<vo
 }
 
 /** Renews the lease, on a new connection where the last one broke; returns what ends that and gives the lease back. */
-function renewed(first: DatabaseSession, number: number, options: WriterLeaseOptions): () => Promise<void> {
-  const { clock } = options;
+function renewed(first: DatabaseSession, number: number, where: WriterPlace): () => Promise<void> {
+  const { clock } = where;
   const ended = new AbortController();
   let session: DatabaseSession | null = first;
   const connected = async (): Promise<DatabaseSession> => {
     if (session !== null) return session;
-    session = await openSession(options);
+    session = await openSession(where);
     await lockSession(session, number);
     return session;
   };
