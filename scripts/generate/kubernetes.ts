@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { config } from "./kubernetes/config.ts";
 import { controlPlaneFiles } from "./kubernetes/control-plane/files.ts";
 import { deployment } from "./kubernetes/deployment.ts";
+import { databasePolicy, fleetPatch, withoutClaim } from "./kubernetes/fleet.ts";
 import { gitSyncPatch } from "./kubernetes/git-sync.ts";
 import { statefulSet, withoutSingle } from "./kubernetes/high-availability.ts";
 import { component, kustomization } from "./kubernetes/kustomization.ts";
@@ -32,6 +33,12 @@ export function kubernetesTexts(): readonly (readonly [path: string, text: strin
       // Its name ends with a digest of its content: a change of it starts the pod anew.
       configMapGenerator: [{ name: NAME, files: ["holdfast.yaml"] }],
     }),
+    "fleet/deployment.yaml": fleetPatch,
+    "fleet/kustomization.yaml": component({
+      resources: ["network-policy.yaml"],
+      patches: [{ path: "deployment.yaml" }, { patch: stringify(withoutClaim) }],
+    }),
+    "fleet/network-policy.yaml": databasePolicy,
     "git-sync/deployment.yaml": gitSyncPatch,
     // Its settings are the overlay's own: a component's generator runs after those of the overlay, which cannot merge with it.
     "git-sync/kustomization.yaml": component({

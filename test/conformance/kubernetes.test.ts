@@ -91,7 +91,7 @@ const overlaysOfPages = async () => [
 
 test("every file that an overlay of the documentation names is there, and every ConfigMap that it changes", async () => {
   const overlays = await overlaysOfPages();
-  expect(overlays).toHaveLength(6);
+  expect(overlays).toHaveLength(7);
   for (const overlay of overlays) expect(missingIn(overlay)).toEqual([]);
 });
 
@@ -117,6 +117,24 @@ test("two replicas have a volume each, and neither the single pod nor its claim 
   // The rest of the pod is that of the single one.
   const single: Deployment = parse(read("deployment.yaml"));
   expect(spec?.template.spec?.containers[0]?.args).toEqual(single.spec?.template.spec?.containers[0]?.args);
+});
+
+test("a fleet has pods without a volume claim, which find their state by an address in the Secret", async (context) => {
+  needsKubectl(context);
+  const overlays = (await overlaysIn("docs/kubernetes.md")).filter((one) =>
+    readFileSync(join(one, "kustomization.yaml"), "utf8").includes("kubernetes/fleet"),
+  );
+  const [objects = []] = overlays.map(kustomize);
+  expect(objects.map(({ kind }) => kind)).not.toContain("PersistentVolumeClaim");
+  const spec: Deployment["spec"] = objects.find(({ kind }) => kind === "Deployment")?.spec;
+  expect(spec).toMatchObject({ replicas: 3, strategy: { type: "RollingUpdate" } });
+  const pod = spec?.template.spec;
+  expect(pod?.volumes).toContainEqual({ name: "state", emptyDir: {} });
+  const env = pod?.containers[0]?.env ?? [];
+  const secrets = pod?.containers[0]?.volumeMounts?.find(({ name }) => name === "secrets")?.mountPath;
+  expect(env).toContainEqual({ name: "HOLDFAST_STATE_FILE", value: `${secrets}/state-address` });
+  expect(env).toContainEqual({ name: "HOLDFAST_STATE_KEY_FILE", value: `${secrets}/state-key` });
+  expect(kubernetesFaults(objects)).toEqual([]);
 });
 
 test("two replicas read what git-sync checks out", async (context) => {
