@@ -110,8 +110,10 @@ export async function observe(
   const isUntouched = declared.outOfScope !== undefined && queries.length === 0;
   const asking = { reader: server.reader, capabilities, signal };
   const asked = isUntouched ? null : readCaller(asking);
+  // Whether a server is a control plane at all is judged by its lists, so one that has never taken a write is asked for no digest.
+  const asksDigests = facts !== null && records.heads.size > 0;
   // Before the lists, so that what changes in between has another digest in the next pass.
-  const digests = facts && asked ? await readDigests(asked, asking) : NO_DIGESTS;
+  const digests = asksDigests && asked ? await readDigests(asked, asking) : NO_DIGESTS;
   const changes = toRead && { toRead, digests };
   const known = facts && changes && knownInSync(facts, changes, { ...basis, manifests: desired.manifests });
   const reading = { ...asking, dryRun: createDryRun(server, concurrency), known, concurrency };

@@ -32,10 +32,10 @@ async function install(): Promise<{ readonly size: number; readonly command: str
 }
 
 describe("the package", () => {
-  test("installs alone in less than 15 MB, and its commands find all of their files", async () => {
+  test("installs alone in less than 17 MB, and its commands find all of their files", async () => {
     const { size, command, folder } = await install();
     const sizes = globSync("**/*", { cwd: folder }).map((file) => statSync(join(folder, file)).size);
-    expect(sizes.reduce((sum, one) => sum + one, size)).toBeLessThan(15 * MB);
+    expect(sizes.reduce((sum, one) => sum + one, size)).toBeLessThan(17 * MB);
     const { dependencies, optionalDependencies, scripts } = JSON.parse(
       await readFile(join(folder, "package.json"), "utf8"),
     );

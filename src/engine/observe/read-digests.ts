@@ -1,9 +1,9 @@
 import type { Digests } from "../../cache/known-in-sync.ts";
 import { rangeDigests } from "../../cache/range-digests.ts";
+import { ClientError } from "../../client/client-error.ts";
 import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { Access } from "../../core/access.ts";
 import type { ReaderAccess } from "./read-by-id.ts";
-import { isResourceError } from "./read-live.ts";
 
 /** No digests: every list is read. */
 export const NO_DIGESTS: Digests = { kinds: new Map(), below: async () => new Map() };
@@ -19,7 +19,8 @@ export async function readDigests(
   if (!capabilities.has("getDigest")) return NO_DIGESTS;
   const ask = (prefix: string): Promise<unknown> =>
     reader.get("getDigest", prefix === "" ? {} : { query: { prefix } }, { signal }).catch((error: unknown) => {
-      if (isResourceError(error)) return null;
+      // A token that is refused is told by the lists, as without digests.
+      if (error instanceof ClientError && error.reason !== "unreachable") return null;
       throw error;
     });
   const [access, reply] = await Promise.all([caller, ask("")]);
