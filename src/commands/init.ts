@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { readGivenText } from "../files/read-given-file.ts";
+import { makeFolders } from "../files/write-file.ts";
 import { CONFIG_NAME, findRoot, realRoot } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { init } from "./declarations/init.ts";
@@ -137,7 +138,7 @@ function writeNew({ path, text, isExecutable = false }: NewFile, folder: string)
 }
 
 function makeFolder(folder: string): void {
-  reportingFailure(folder, () => mkdirSync(folder, { recursive: true }));
+  reportingFailure(folder, () => makeFolders(folder));
 }
 
 // Only a platform has a workspace that was named.

@@ -3,14 +3,17 @@ import { randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   open,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -37,6 +40,25 @@ const SHARED_MODE = 0o666;
 export type TemporaryFile = Disposable & { readonly path: string; readonly descriptor: number };
 
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Creates a folder and its parents, unless they are there. Node's own recursive `mkdirSync` never ends when the kernel refuses
+ * a new folder with ENOENT, as under `/proc`.
+ */
+export function makeFolders(path: string): void {
+  if (isFolder(path)) return;
+  if (dirname(path) !== path) makeFolders(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process may have made it in the meantime.
+    if (!isFolder(path)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
+}
 
 /** Replaces or creates a file atomically, with mode 0600; refuses to replace anything but a regular file. */
 export function replaceFile(path: string, content: Content, { durable = false, isShared = false }: Writing = {}): void {

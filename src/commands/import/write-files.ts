@@ -1,6 +1,6 @@
 // src/commands/import: the files that an import writes. See docs/import.md.
 
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import type { ImportReport } from "../../contract/generated/output.ts";
 import { isObject, type Json, text } from "../../contract/json.ts";
@@ -12,7 +12,7 @@ import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readGivenFile, readGivenText } from "../../files/read-given-file.ts";
 import { requireRegularFile } from "../../files/read-own-file.ts";
 import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
-import { removeDrafts, replaceFile } from "../../files/write-file.ts";
+import { makeFolders, removeDrafts, replaceFile } from "../../files/write-file.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { nameOf } from "../../manifests/declaration.ts";
 import { worthReading } from "../../manifests/detect-manifest.ts";
@@ -75,7 +75,7 @@ function declaredBy(value: Json): Identity | null {
 export function writeFiles(folder: string, files: readonly ImportedFile[]): void {
   for (const each of new Set(files.map(({ path }) => posix.dirname(path)))) {
     const place = join(folder, each);
-    reportingFailure(place, () => mkdirSync(place, { recursive: true }));
+    reportingFailure(place, () => makeFolders(place));
   }
   removeDrafts(files.map(({ path }) => join(folder, path)));
   for (const { path, text } of files) writeManifestFile(join(folder, path), text);
@@ -120,7 +120,7 @@ export function writeSchema(place: string): void {
   const found = lstatOrNull(place);
   if (found !== null) requireRegularFile(place, found);
   if (found !== null && readGivenText(place) === text) return;
-  reportingFailure(dirname(place), () => mkdirSync(dirname(place), { recursive: true }));
+  reportingFailure(dirname(place), () => makeFolders(dirname(place)));
   removeDrafts([place]);
   writeManifestFile(place, text);
 }

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkWritable, createFile, renameNoReplace, replaceFile } from "../../../src/files/write-file.ts";
+import { checkWritable, createFile, makeFolders, renameNoReplace, replaceFile } from "../../../src/files/write-file.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
@@ -118,4 +118,14 @@ describe("S45 a file that is written", () => {
     mkdirSync(join(folder, "a"));
     expect(() => checkWritable(join(folder, "b"))).toThrow("ENOENT");
   });
+});
+
+test("folders are made with their parents; what is no folder, or can have none, is an error at once", async () => {
+  const folder = await temporaryFolder();
+  makeFolders(join(folder, "a/b/c"));
+  makeFolders(join(folder, "a/b/c"));
+  expect(statSync(join(folder, "a/b/c")).isDirectory()).toBe(true);
+  writeFileSync(join(folder, "file"), "");
+  for (const path of [join(folder, "file"), join(folder, "file/below"), "/proc/holdfast/below"])
+    expect(() => makeFolders(path)).toThrow(/EEXIST|ENOTDIR|ENOENT/);
 });
