@@ -115,6 +115,8 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
     connectionString: connectionString(address),
     application_name: "holdfast",
     schema: SCHEMA,
+    // A suspended process holds no row of the queue for longer.
+    options: "-c idle_in_transaction_session_timeout=3000",
     max: CONNECTIONS,
     useListenNotify: true,
     schedule: false,

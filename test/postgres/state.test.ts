@@ -1,8 +1,10 @@
+import { sql } from "kysely";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { databaseStateAt } from "../../src/state/open-state.ts";
+import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { CANARY, intent, receipt } from "../support/sample-ledger.ts";
@@ -80,6 +82,25 @@ test("a lease is renewed while its holder lives, also on a new connection", asyn
   const before = await until();
   await expect.poll(until, { timeout: 10_000 }).toBeGreaterThan(before);
   await expect((await access().open({ keyText })).lock()).rejects.toMatchObject({ code: "locked" });
+});
+
+test("a transaction that sends nothing for too long is ended, so that nobody waits for the rows of a suspended process", async () => {
+  const url = (await databaseOf(await temporaryFolder(), "template1")) ?? "";
+  const limits = { ...machine, away: 0, deadline: 0 };
+  const suspended = async (idleTransactionMs: number) => {
+    await using store = await openPostgresStore(
+      new Secret(url),
+      {},
+      { ...limits, namespace: "own", idleTransactionMs },
+    );
+    await store.write(async (transaction) => {
+      await sql`SELECT 1`.execute(transaction);
+      await machine.clock.sleep(600);
+      await sql`SELECT 1`.execute(transaction);
+    });
+  };
+  await suspended(30_000);
+  await expect(suspended(200)).rejects.toMatchObject({ code: "unreachable" });
 });
 
 test("a database has no secret that can be read without the key, and refuses another key", async () => {

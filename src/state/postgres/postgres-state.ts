@@ -22,6 +22,9 @@ import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 // Each target has its own connections, and many machines may share the database's.
 const POOLS = { read: 2, write: 2 };
 
+// Shorter than the lease: whoever takes the state over waits for the rows that a suspended process holds.
+const IDLE_TRANSACTION_MS = 3000;
+
 /** The state of a target in a PostgreSQL database, in a schema of its own. */
 export function postgresStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
   const { address, folder } = place;
@@ -37,7 +40,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     const mayMigrate = number !== null || !(await isLocked());
     const mode = mayMigrate ? "migrate" : "leave";
     const opened = openPostgresStore<StateTables>(address, postgresStateMigrations, {
-      ...{ clock, random, pools: POOLS },
+      ...{ clock, random, pools: POOLS, idleTransactionMs: IDLE_TRANSACTION_MS },
       schema: mode,
       namespace: schema,
     });

@@ -24,20 +24,29 @@ export type PostgresOptions = Partial<RetryLimits> & {
   readonly namespace?: string;
   /** The most connections. */
   readonly pools?: { readonly read: number; readonly write: number };
+  /** How long a transaction may wait for its next statement, in milliseconds: a suspended process holds its rows so long. @default 30_000 */
+  readonly idleTransactionMs?: number;
 };
 
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 10_000;
 // The server ends a slow statement first; this is for a server that does not answer.
 const ANSWER_MS = 15_000;
-const IDLE_TRANSACTION_MS = 30_000;
 const BIGINT = types.builtins.INT8;
 
 /** Opens a PostgreSQL database, which other servers may use at the same time, and migrates its schema. */
 export async function openPostgresStore<Tables>(
   address: Secret,
   migrations: Migrations,
-  { schema = "migrate", namespace, pools: sizes = POOLS, clock, random, ...limits }: PostgresOptions,
+  {
+    schema = "migrate",
+    namespace,
+    pools: sizes = POOLS,
+    idleTransactionMs = 30_000,
+    clock,
+    random,
+    ...limits
+  }: PostgresOptions,
 ): Promise<Store<Tables>> {
   try {
     await prepare({ address, namespace }, migrations, schema);
@@ -45,8 +54,8 @@ export async function openPostgresStore<Tables>(
     throw databaseError(address, error);
   }
   const pools = {
-    read: openPool({ address, namespace }, sizes.read),
-    write: openPool({ address, namespace }, sizes.write),
+    read: openPool({ address, namespace }, sizes.read, idleTransactionMs),
+    write: openPool({ address, namespace }, sizes.write, idleTransactionMs),
   };
   const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   const writer = new PostgresWriter<Tables>(
@@ -121,7 +130,7 @@ async function unwritable<Tables>(
 type Place = { readonly address: Secret; readonly namespace: string | undefined };
 
 async function prepare(place: Place, migrations: Migrations, schema: SchemaMode): Promise<void> {
-  const pool = openPool(place, 1, true);
+  const pool = openPool(place, 1);
   await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const { rows } = await sql<{
     version: number;
@@ -169,8 +178,8 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   absent: "there is no such database",
 };
 
-/** A pool of connections to PostgreSQL, opened when they are needed; migrations have no time limits. */
-function openPool({ address, namespace }: Place, connections: number, isUnlimited = false): Pool {
+/** A pool of connections to PostgreSQL, opened when they are needed; those of migrations have no time limits. */
+function openPool({ address, namespace }: Place, connections: number, idleTransactionMs: number | null = null): Pool {
   const pool = new Pool({
     connectionString: connectionString(address, namespace),
     max: connections,
@@ -179,12 +188,12 @@ function openPool({ address, namespace }: Place, connections: number, isUnlimite
     application_name: "holdfast",
     // Counts, versions and epoch milliseconds are far below 2^53.
     types: { getTypeParser: (type, format) => (type === BIGINT ? Number : types.getTypeParser(type, format)) },
-    ...(isUnlimited
+    ...(idleTransactionMs === null
       ? {}
       : {
           statement_timeout: STATEMENT_MS,
           query_timeout: ANSWER_MS,
-          idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+          idle_in_transaction_session_timeout: idleTransactionMs,
         }),
   });
   // An idle connection that breaks is replaced at the next use.
