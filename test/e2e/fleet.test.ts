@@ -15,7 +15,7 @@ async function fleetOf(postgres: { readonly url: string }, server: Server) {
   const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
   const machine = async (flags: readonly string[] = []) => {
     const operator = await operatorOf(config, server);
-    const watch = operator.start(["watch", "--interval", "2", "--sink", "file", ...flags], env);
+    const watch = operator.start(["watch", "--workers", "4", "--interval", "2", "--sink", "file", ...flags], env);
     const status = async (): Promise<readonly Status[]> =>
       JSON.parse((await operator.runHere(["status", "-o", "json"], env)).stdout).targets;
     return { operator, watch, status, env };
@@ -133,7 +133,7 @@ test.for(["SIGKILL", "SIGSTOP"] as const)(
     if (postgres === null) return;
     const server = await serve();
     const { upstream, machine } = await fleetOf(postgres, server);
-    const lost = await machine(["--workers", "6"]);
+    const lost = await machine();
     const begun = (await upstream.git("rev-parse", "HEAD")).trim();
     await expect.poll(async () => isAt(begun)(await lost.status()), { timeout: 30_000 }).toBe(true);
     const commit = await upstream.commit(changed("grace@example.com"));

@@ -22,6 +22,7 @@ export const fleetPatch = {
             env: [
               // The image names a folder.
               { name: "HOLDFAST_STATE", value: "" },
+              { name: "HOLDFAST_WORKERS", value: "4" },
               { name: "HOLDFAST_STATE_FILE", value: `${mounts.secrets}/state-address` },
             ],
             // Repositories and caches are beside the source.

@@ -40,8 +40,9 @@ export function connectOnDemand(
       connection = null;
       const closed = reading.then(() => ended.disposeAsync()).finally(() => closing.delete(closed));
       closing.add(closed);
+      // A lock that stays would be renewed as long as this process lives.
+      await using _ = open?.lock ?? null;
       await open?.session.capabilities.save();
-      await open?.lock?.[Symbol.asyncDispose]();
     },
     [Symbol.asyncDispose]: async () => {
       await resources.disposeAsync();

@@ -188,9 +188,13 @@ export const flags = {
     "seconds without a renewal after which another daemon may take over",
     { parse: whole(3, 900), byDefault: 10 },
   ),
-  workers: numberFlag("--workers <n>", "most passes of this process at once, with a state in PostgreSQL (default: 4)", {
-    parse: whole(1),
-  }),
+  workers: numberFlag(
+    "--workers <n>",
+    "share the passes with other processes, and run at most so many at once; needs a state in PostgreSQL",
+    {
+      parse: whole(1),
+    },
+  ),
   interval: numberFlag("--interval <s>", "seconds between comparisons with live (default: 60)", { parse: seconds() }),
   listen: textFlag(
     "--listen <host:port>",

@@ -132,21 +132,20 @@ export async function openWatch(
   };
 }
 
-// With a state in a database, the processes of a fleet share their passes by a queue there.
+// With a state in a database, the processes of a fleet share their passes by a queue there. A single one holds its locks.
 async function queueOf({ database }: FoundTargets, { flags, terminal }: Invocation): Promise<PassQueue> {
   const { workers } = flags;
+  if (workers === undefined) return createPassQueue(terminal);
   if (database === null) {
-    if (workers !== undefined && workers > 1) throw noFleet(workers);
-    return createPassQueue({ ...terminal, ...(workers === undefined ? {} : { atOnce: workers }) });
+    if (workers > 1) throw noFleet(workers);
+    return createPassQueue({ ...terminal, atOnce: workers });
   }
   // Loaded here, so that a daemon with a state folder does not load the queue.
   const { openFleetQueue } = await import("../../daemon/fleet-queue.ts");
   const onTrouble = (error: unknown): void =>
     terminal.warnings.add(runWarning("no-queue", `the queue of passes: ${errorMessage(error)}`));
-  return openFleetQueue({ address: database, workers: workers ?? DEFAULT_WORKERS, clock: terminal.clock, onTrouble });
+  return openFleetQueue({ address: database, workers, clock: terminal.clock, onTrouble });
 }
-
-const DEFAULT_WORKERS = 4;
 
 function noFleet(workers: number): HoldfastError {
   return new HoldfastError("invalid", `--workers ${workers} needs a state in PostgreSQL`, {
