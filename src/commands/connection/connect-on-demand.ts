@@ -6,6 +6,7 @@ import type { LockState, Rules, TargetConnection, TargetServer } from "../../eng
 import type { SinkType } from "../../engine/token-sink.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { TargetState } from "../../state/state.ts";
+import { storeErrorCode } from "../../store/store-error.ts";
 import type { Invocation } from "../command.ts";
 import type { ServerUse } from "./open-connection.ts";
 
@@ -38,7 +39,13 @@ export function connectOnDemand(
       resources = new AsyncDisposableStack();
       connecting = null;
       connection = null;
-      const closed = reading.then(() => ended.disposeAsync()).finally(() => closing.delete(closed));
+      const closed = reading
+        .then(() => ended.disposeAsync())
+        // A database that is away keeps what was learnt of the server from being stored; the next pass learns it again.
+        .catch((error: unknown) => {
+          if (storeErrorCode(error) === null && !(error instanceof HoldfastError)) throw error;
+        })
+        .finally(() => closing.delete(closed));
       closing.add(closed);
       // A lock that stays would be renewed as long as this process lives.
       await using _ = open?.lock ?? null;
