@@ -7,6 +7,7 @@ import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { reportOf, statusOf } from "../support/json-output.ts";
 import { type Files, foundations, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
+import type { Source } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);
@@ -92,8 +93,8 @@ test("an apply with --allow-window that fails is in the history too", async () =
   expect(await passes()).toEqual([expect.objectContaining({ result: "incomplete", message: FORCED })]);
 });
 
-test("an apply in a freeze closes the open write of a killed one by reading it back, and sends nothing", async () => {
-  const { server, runHere, start, setWindows, status } = await frozenBy([]);
+/** An apply that was killed after its first write had reached the server, and before it had the answer; returns its arguments. */
+async function killedApply(server: Server, start: Source["start"]): Promise<readonly string[]> {
   const proxy = await startHoldingProxy(server);
   const apply = ["apply", "--yes", "--concurrency", "1", "--request-timeout", "1", "--server", proxy.url];
   const held = proxy.hold("PUT", "/api/svc/v1/teams");
@@ -102,6 +103,12 @@ test("an apply in a freeze closes the open write of a killed one by reading it b
   killed.kill("SIGKILL");
   await killed.ended;
   proxy.open();
+  return apply;
+}
+
+test("an apply in a freeze closes the open write of a killed one by reading it back, and sends nothing", async () => {
+  const { server, runHere, start, setWindows, status } = await frozenBy([]);
+  const apply = await killedApply(server, start);
   const before = written(server);
   expect(before).toHaveLength(1);
   await setWindows([FROZEN]);
@@ -119,14 +126,7 @@ test("an apply in a freeze closes the open write of a killed one by reading it b
 test("an apply in a freeze that finds the open write of a killed one made, and no longer declared, ends with 5", async () => {
   const files = Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}.yaml`, team(name)]));
   const { server, upstream, runHere, start, setWindows } = await frozenBy([], undefined, files);
-  const proxy = await startHoldingProxy(server);
-  const apply = ["apply", "--yes", "--concurrency", "1", "--request-timeout", "1", "--server", proxy.url];
-  const held = proxy.hold("PUT", "/api/svc/v1/teams");
-  const killed = start(apply);
-  await held;
-  killed.kill("SIGKILL");
-  await killed.ended;
-  proxy.open();
+  const apply = await killedApply(server, start);
   const [made = "", ...others] = written(server);
   expect(others).toEqual([]);
   await upstream.remove(`${made.slice("team/".length)}.yaml`);
