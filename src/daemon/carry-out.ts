@@ -54,8 +54,7 @@ export async function carryOut(
       const { identities, force, isForced } = command;
       const { leader } = watched;
       const startedAt = run.clock.now();
-      const writes = { identities, force, isForced, ...(leader === null ? {} : { leader }) };
-      const end = await passOf({ is: "redeploy", ...writes }, watched, run);
+      const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, watched, run);
       await recordForced(end, watched.target, { startedAt, endedAt: run.clock.now() });
       // JSON has no maps.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;

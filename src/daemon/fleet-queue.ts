@@ -6,6 +6,7 @@ import type { Secret } from "../contract/secret.ts";
 import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
 import { databaseError } from "../store/postgres/open.ts";
+import { IDLE_TRANSACTION_MS } from "../store/postgres/session.ts";
 import { type DuePass, machineName, NotNowError, type PassJob, type PassQueue, type WorkTimes } from "./pass-queue.ts";
 
 const SCHEMA = "holdfast_jobs";
@@ -54,7 +55,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   const options = { ...given, onTrouble };
   const boss = await openBoss(options);
   const lanes = new Map<string, Lane>();
-  await boss.work<JobData>(
+  await boss.work<PassJob>(
     QUEUE,
     {
       localConcurrency: options.workers,
@@ -93,8 +94,6 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   };
 }
 
-type JobData = Omit<PassJob, "target"> & { readonly target: string };
-
 /** A target of this process. */
 type Lane = {
   /** How its passes run here; null where this process does not run them. */
@@ -115,8 +114,7 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
     connectionString: connectionString(address),
     application_name: "holdfast",
     schema: SCHEMA,
-    // A suspended process holds no row of the queue for longer.
-    options: "-c idle_in_transaction_session_timeout=3000",
+    options: `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_MS}`,
     max: CONNECTIONS,
     useListenNotify: true,
     schedule: false,
@@ -135,11 +133,10 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
 }
 
 // The wider scope replaces what waits already; the narrower one is part of it.
-async function ask(boss: PgBoss, { target, scope, cause }: PassJob): Promise<string | null> {
-  const data: JobData = { target, scope, cause };
-  const of = { singletonKey: target };
-  if (scope === "changes") return boss.send(QUEUE, data, of);
-  const { jobs } = await boss.upsert(QUEUE, data, of);
+async function ask(boss: PgBoss, job: PassJob): Promise<string | null> {
+  const of = { singletonKey: job.target };
+  if (job.scope === "changes") return boss.send(QUEUE, job, of);
+  const { jobs } = await boss.upsert(QUEUE, job, of);
   return jobs[0] ?? null;
 }
 
@@ -158,14 +155,14 @@ async function askOnInterval(
       if (!signal.aborted) throw error;
     });
     if (signal.aborted) return;
-    const data: JobData = { target, scope: "changes", cause: "interval" };
-    await boss.send(QUEUE, data, throttled).catch(onTrouble);
+    const job: PassJob = { target, scope: "changes", cause: "interval" };
+    await boss.send(QUEUE, job, throttled).catch(onTrouble);
   }
 }
 
 type Worker = FleetQueueOptions & { readonly boss: PgBoss; readonly lanes: ReadonlyMap<string, Lane> };
 
-async function runJob({ data: job }: Job<JobData>, { boss, lanes, clock, onTrouble }: Worker): Promise<void> {
+async function runJob({ data: job }: Job<PassJob>, { boss, lanes, clock, onTrouble }: Worker): Promise<void> {
   const lane = lanes.get(job.target);
   // Another machine has read a configuration with this target, or this one has stopped.
   if (lane === undefined || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);

@@ -249,15 +249,13 @@ function createPass(
   let hasWorked = isReloaded;
   const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
     sync === "heal"
-      ? {
-          ...{ is: "apply", approve: null, signed: null, scope, waiting: { stopWaiting, onLeft } },
-          ...(leader === null ? {} : { leader }),
-        }
+      ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
       : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
+  // Where passes are shared, another process may write the target before and after each of them.
+  const isTakenOver = (error: unknown): boolean => leader === null && isLocked(error);
   const isFatal = (error: unknown): boolean => {
     const code = codeOf(error);
-    if (code === "locked") return leader !== null;
-    return isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
+    return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
   };
   const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
   const run = async ({ job, stopWaiting }: DuePass): Promise<void> => {
@@ -286,7 +284,7 @@ function createPass(
       if (ended.result.what === "superseded" || leader?.isLost()) passAgain("retry");
     } catch (error) {
       if (signal.aborted || error instanceof RetiredError) return;
-      if (leader === null && isLocked(error)) throw new NotNowError(errorMessage(error), { cause: error });
+      if (isTakenOver(error)) throw error;
       if (isFatal(error)) {
         await context.onFatal(error, startedAt);
         throw error;
@@ -301,7 +299,7 @@ function createPass(
     const { lastApplied: _, ...kept } = memory;
     const nextAt = Math.min(endedAt + intervalMs, freezeEnd.wait());
     await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch((error: unknown) => {
-      if (leader === null && isLocked(error)) throw new NotNowError(errorMessage(error), { cause: error });
+      if (isTakenOver(error)) throw error;
       onFailure(error);
     });
     // New paths were not watched while the pass ran.

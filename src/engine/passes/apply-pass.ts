@@ -49,8 +49,8 @@ export type ApplyMode = {
   readonly signed: SignedPlan | null;
   /** @default "all" */
   readonly scope?: PassScope;
-  /** The leader of a daemon, which holds its lease over many passes; absent where each pass acquires its own lease. */
-  readonly leader?: Leader;
+  /** The leader of a daemon, which holds its lease over many passes; null or absent where each pass acquires its own lease. */
+  readonly leader?: Leader | null;
   /** Replaces the plan by another one; every row of live is read for it. */
   readonly revise?: (planned: LivePlan, recovered: readonly Recovered[]) => LivePlan;
   /** Whether a person writes although writes are refused now. @default false */
@@ -69,7 +69,7 @@ export type Approval =
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult> {
   const { rules } = pass.read;
-  await using access = mode.leader === undefined ? accessOfRun(pass) : accessOfLeader(mode.leader, pass);
+  await using access = mode.leader ? accessOfLeader(mode.leader, pass) : accessOfRun(pass);
   const session = await access.begin();
   // After a standby everything may have changed.
   if (session === null) return { what: "superseded" };

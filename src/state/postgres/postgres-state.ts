@@ -7,7 +7,7 @@ import { parseKey, type SealKey } from "../../seal/seal-key.ts";
 import { requireSchema } from "../../store/migrate.ts";
 import { publicAddress } from "../../store/postgres/address.ts";
 import { databaseError, openPostgresStore } from "../../store/postgres/open.ts";
-import { hasSchema } from "../../store/postgres/session.ts";
+import { hasSchema, IDLE_TRANSACTION_MS } from "../../store/postgres/session.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError, storageErrorText } from "../../store/store-error.ts";
 import { ledgerIn } from "../database/ledger.ts";
@@ -21,9 +21,6 @@ import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 
 // Each target has its own connections, and many machines may share the database's.
 const POOLS = { read: 2, write: 2 };
-
-// Shorter than the lease: whoever takes the state over waits for the rows that a suspended process holds.
-const IDLE_TRANSACTION_MS = 3000;
 
 /** The state of a target in a PostgreSQL database, in a schema of its own. */
 export function postgresStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
@@ -146,13 +143,14 @@ function fenced(store: Store<StateTables>, numberNow: () => number | null, shown
   };
 }
 
-type Writer = { readonly number: number; readonly by: string | null };
-
 async function requireNumber(database: Kysely<StateTables>, number: number, shown: string): Promise<void> {
   // Shared by the writes of this process; taking the lock waits for them.
-  const writer = await writerIn(database, sql`FOR SHARE`);
-  if (writer?.number === number) return;
-  const by = writer?.by ?? null;
+  const { rows } = await sql<{
+    number: number;
+    by: string | null;
+  }>`SELECT number, by FROM writer WHERE one = 1 FOR SHARE`.execute(database);
+  if (rows[0]?.number === number) return;
+  const by = rows[0]?.by ?? null;
   throw new HoldfastError(
     "locked",
     `another process has taken over the state in ${shown}${by === null ? "" : `: ${by}`}`,
@@ -160,11 +158,6 @@ async function requireNumber(database: Kysely<StateTables>, number: number, show
       hint: "nothing was written here since; this process lost its connection to the database meanwhile",
     },
   );
-}
-
-async function writerIn(database: Kysely<StateTables>, locking = sql``): Promise<Writer | undefined> {
-  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 ${locking}`.execute(database);
-  return rows[0];
 }
 
 function inUse(shown: string, by: string | null): HoldfastError {
