@@ -1,8 +1,9 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
-import type { Clock, Stop } from "../clock/clock.ts";
+import type { Stop } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import { type FailureText, HoldfastError } from "../core/errors.ts";
 import type { Hold } from "../core/holds.ts";
@@ -42,8 +43,8 @@ type CommandReply = { readonly is: "done"; readonly result: unknown } | ({ reado
 
 /** Kernels limit the path of a socket: 108 bytes on Linux, 104 on macOS. */
 const MAX_PATH_LENGTH = 100;
-/** How long another daemon may take to reply before its socket is treated as stale. */
-const ANSWER_MS = 2000;
+/** What a socket answers that no process serves any more. */
+const UNSERVED: readonly (string | undefined)[] = ["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE"];
 
 /** The socket path for a state folder, absolute or relative, whichever is shorter; null if both are too long. */
 function socketPath(stateFolder: string): string | null {
@@ -56,16 +57,10 @@ function socketPath(stateFolder: string): string | null {
  * Serves a control socket that only its owner can open; null if the path of the state folder is too long for a socket, or if
  * another daemon already serves it.
  */
-export async function serveControl(
-  stateFolder: string,
-  control: DaemonControl,
-  { clock }: { readonly clock: Clock },
-): Promise<AsyncDisposable | null> {
+export async function serveControl(stateFolder: string, control: DaemonControl): Promise<AsyncDisposable | null> {
   const path = socketPath(stateFolder);
-  if (path === null) return null;
-  // Another process already serves this state folder and holds the locks of its targets.
-  const signal = clock.timeout(ANSWER_MS);
-  if ((await askDaemon(stateFolder, { method: "GET", path: "/status" }, { signal })) !== null) return null;
+  // Another process may serve this state folder and hold the locks of its targets.
+  if (path === null || (await isServed(path))) return null;
   const server = createServer(async (incoming, response) => {
     const reply = await replyTo(incoming, control).catch((error: unknown) => refusal(error));
     if (reply === null) response.writeHead(404).end();
@@ -86,6 +81,19 @@ export async function serveControl(
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      if (UNSERVED.includes(error.code)) resolve(false);
+      else reject(error);
+    });
+  });
 }
 
 async function replyTo(incoming: IncomingMessage, control: DaemonControl): Promise<DaemonReply | CommandReply | null> {
@@ -143,7 +151,7 @@ async function send<Reply>(
       json(response).then((reply) => resolve(reply as Reply), reject);
     });
     outgoing.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT" || error.code === "ECONNREFUSED" || error.code === "ECONNRESET") resolve(null);
+      if (UNSERVED.includes(error.code)) resolve(null);
       else reject(error);
     });
     outgoing.end(body);

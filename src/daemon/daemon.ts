@@ -78,6 +78,9 @@ export type DaemonRun = Succession & {
   readonly onTargetFailed: (error: HoldfastError) => void;
 };
 
+/** How often a daemon without its control socket tries to open it. */
+const SOCKET_RETRY_MS = 2000;
+
 type Watched = WatchedTarget & DaemonTarget & { readonly election: Election | null; readonly recorder: PassRecorder };
 
 /** Creates a daemon; nothing runs yet. */
@@ -238,24 +241,34 @@ type ControlSocket = AsyncDisposable & {
   readonly open: () => Promise<void>;
 };
 
-// Passes need no socket, so its failure is only a warning.
+// Passes need no socket, so its failure is only a warning. The daemon that serves it may end, and be no other target's
+// predecessor; and one that was killed seems to serve it until the kernel has closed its files.
 function controlOn(watched: readonly Watched[], options: RunOptions): ControlSocket {
-  const serve = async (): Promise<AsyncDisposable | null> => {
+  let opened: AsyncDisposable | null = null;
+  let lastFailure: string | null = null;
+  const serve = async (): Promise<void> => {
     try {
-      return await serveControl(options.state.folder, controlOf(watched, options), options);
+      opened ??= await serveControl(options.state.folder, controlOf(watched, options));
     } catch (error) {
       const why = errorMessage(error);
-      options.observers.onWarning(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));
-      return null;
+      if (why !== lastFailure)
+        options.observers.onWarning(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));
+      lastFailure = why;
     }
   };
-  let opening: Promise<AsyncDisposable | null> = Promise.resolve(null);
+  let opening: Promise<void> = Promise.resolve();
+  const open = (): Promise<void> => {
+    opening = opening.then(serve);
+    return opening;
+  };
+  const retry = options.clock.every(SOCKET_RETRY_MS, () => void open(), { ref: false });
   return {
-    open: async () => {
-      opening = opening.then((opened) => opened ?? serve());
+    open,
+    [Symbol.asyncDispose]: async () => {
+      retry[Symbol.dispose]();
       await opening;
+      await opened?.[Symbol.asyncDispose]();
     },
-    [Symbol.asyncDispose]: async () => (await opening)?.[Symbol.asyncDispose](),
   };
 }
 

@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ValidationSeverity, validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock/system.ts";
 import { serveControl } from "../../src/daemon/control-socket.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createControlPlane } from "../../src/server/control-plane.ts";
@@ -62,7 +61,7 @@ test("the image's health is what the daemon on its state answers", async () => {
   const state = await temporaryFolder();
   expect(await health(["watch"], { HOLDFAST_STATE: state })).toBe(1);
   const control = { status: async () => [], reconcile: async () => {}, carryOut: async () => null };
-  await using served = await serveControl(state, control, { clock: systemClock });
+  await using served = await serveControl(state, control);
   expect(served).not.toBeNull();
   expect(await health(["watch"], { HOLDFAST_STATE: state })).toBe(0);
   expect(await health(["watch", "--state", state], {})).toBe(0);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { foreignService } from "../support/foreign-service.ts";
 import { statusOf } from "../support/json-output.ts";
-import { foundations, service } from "../support/manifests.ts";
+import { foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
 import { guarded, sourceOf } from "../support/source.ts";
@@ -75,4 +75,33 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   expect(await run(["reconcile"])).toMatchObject({ code: 0 });
   expect((await run(["forget", "service/dev:web/worker"])).stdout).toContain("forgotten service/dev:web/worker");
   expect(await run(["forget", "service/dev:web/worker"])).toMatchObject({ code: 3 });
+});
+
+test("a daemon whose state folder another one served answers commands once that one has ended", async () => {
+  // Without leases both work at the same time.
+  const server = await serve(["--documented-only"]);
+  const upstream = await upstreamOf({ "one/ml.yaml": team("ml"), "two/web.yaml": team("web") });
+  const operator = await operatorOf(
+    {
+      sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+      targets: [
+        { name: "one", paths: ["one"], interval: 3600 },
+        { name: "two", paths: ["two"], interval: 3600 },
+      ],
+    },
+    server,
+  );
+  const daemonOf = async () => statusOf(await operator.run(["status", "-o", "json"])).daemon;
+  const first = operator.start(["watch", "--target", "one", "--listen", "127.0.0.1:0"]);
+  await first.shows("stdout", /1 created/);
+  const served = await daemonOf();
+  expect(served).not.toBeNull();
+  const second = operator.start(["watch", "--target", "two", "--listen", "127.0.0.1:0"]);
+  await second.shows("stdout", /1 created/);
+  expect(await daemonOf()).toEqual(served);
+  first.kill("SIGKILL");
+  const other = await eventually("the second daemon answers", daemonOf);
+  expect(other).not.toEqual(served);
+  expect(await operator.run(["reconcile", "--target", "two"])).toMatchObject({ code: 0 });
+  expect(second.stderr()).not.toMatch(/no socket/);
 });
