@@ -113,8 +113,8 @@ export type RunEvents = {
   readonly done: (exitCode: number) => void;
 };
 
-/** The command line: every command with its flags. */
-export function createProgram(terminal: ProcessTerminal, events: RunEvents): Command {
+/** The command line: every command with its flags; only commands that are among the words have theirs, if words are given. */
+export function createProgram(terminal: ProcessTerminal, events: RunEvents, words?: readonly string[]): Command {
   const program = new Program("holdfast")
     .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
     .option("-V, --version", "show the version, the commit that it was built from, and Node's version")
@@ -130,7 +130,12 @@ export function createProgram(terminal: ProcessTerminal, events: RunEvents): Com
     .configureHelp({ subcommandTerm: (command) => termOf(command.name()) })
     .exitOverride();
   for (const [heading, entries] of Object.entries(groups)) {
-    for (const entry of entries) program.addCommand(createCommand(entry, terminal, events).helpGroup(heading));
+    for (const entry of entries) {
+      // To make the flags of all would take each start ten milliseconds and more.
+      const isAsked = words?.includes(entry.name) ?? true;
+      const command = isAsked ? createCommand(entry, terminal, events) : namedCommand(entry);
+      program.addCommand(command.helpGroup(heading));
+    }
   }
   return program;
 }
@@ -191,8 +196,12 @@ function termOf(name: string): string {
 
 const SELECTING = "files and folders of the source to read (default: all)";
 
+function namedCommand(entry: CommandEntry): Command {
+  return new ReportingCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
+}
+
 function createCommand(entry: CommandEntry, process: ProcessTerminal, { begun, done }: RunEvents): Command {
-  const command = new ReportingCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
+  const command = namedCommand(entry);
   const words = entry.arguments.split(" ").filter((word) => word !== "");
   for (const [at, word] of words.entries()) command.argument(word, [entry.argumentsAre ?? SELECTING].flat()[at]);
   for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());

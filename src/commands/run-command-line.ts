@@ -23,7 +23,7 @@ export async function runCommandLine(args: readonly string[], terminal: ProcessT
   };
   try {
     refuseTokenFlag(args);
-    await createProgram(terminal, events).parseAsync(args, { from: "user" });
+    await createProgram(terminal, events, args).parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
     // Commander exits with 0 after it has printed the help or the version.

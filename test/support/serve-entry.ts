@@ -45,7 +45,8 @@ export async function serveHere(flags: readonly string[], cwd: string): Promise<
     signal: new AbortController().signal,
     stop,
   };
-  const ended = createProgram(terminal, { done: () => {} }).parseAsync(["node", "holdfast", "serve", ...flags]);
+  const args = ["serve", ...flags];
+  const ended = createProgram(terminal, { done: () => {} }, args).parseAsync(args, { from: "user" });
   const url = await Promise.race([
     listening,
     ended.then(() => {
