@@ -83,3 +83,27 @@ test.each([
     }
   },
 );
+
+test("S51 a command that sends its token in clear to another machine warns once, and shows no password", async () => {
+  const source = await sourceOf(everyKind);
+  const stderrOf = async (server: string) => {
+    const ended = await source.runHere([...plan, server, "--connect-timeout", "0.2"], {
+      HOLDFAST_TOKEN: "CANARY-token",
+    });
+    const { stderr, code } = ended;
+    return { code, warnings: stderr.split("\n").filter((line) => line.includes("in clear")), stderr };
+  };
+  const remote = await stderrOf("http://control-plane.invalid:7071");
+  expect(remote).toMatchObject({
+    code: 1,
+    warnings: [
+      "warning: tokens travel in clear to control-plane.invalid:7071; use https:// for other machines [clear-text]",
+    ],
+  });
+  expect(remote.stderr).not.toContain("CANARY");
+  const secret = await stderrOf("http://ada:CANARY-password@control-plane.invalid");
+  expect(secret.code).toBe(3);
+  expect(secret.stderr).not.toContain("CANARY");
+  expect((await stderrOf("https://control-plane.invalid")).warnings).toEqual([]);
+  expect((await stderrOf("http://127.0.0.1:1")).warnings).toEqual([]);
+});
