@@ -1,4 +1,5 @@
 // Serves a control plane as it is told until it is killed, saying on stdout where.
+import { flushCompileCache } from "node:module";
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createControlPlane } from "../../src/server/control-plane.ts";
@@ -14,4 +15,8 @@ void createControlPlane({
   ...(serverKey === undefined ? {} : { serverKey: new Secret(serverKey) }),
   ...(adminToken === undefined ? {} : { adminToken: new Secret(adminToken) }),
   log: createLog({ level: "fatal" }),
-}).then(({ url }) => process.stdout.write(`${url}\n`));
+}).then(({ url }) => {
+  process.stdout.write(`${url}\n`);
+  // It is killed, and would write nothing at its end.
+  flushCompileCache();
+});

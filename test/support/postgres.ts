@@ -99,6 +99,8 @@ function initialise(initdb: string, folder: string, user: User): void {
   writeFileSync(password, `${PASSWORD}\n`);
   if (user.uid !== undefined && user.gid !== undefined) chownSync(data, user.uid, user.gid);
   const flags = ["--auth=password", "--username=postgres", "--no-sync", "--encoding=UTF8", "--locale=C"];
+  // Each connection compares the password: hashed 4,096 times, as by default, that is a fifth of what a short one costs.
+  flags.push("--set=scram_iterations=1");
   execFileSync(initdb, [`--pgdata=${data}`, `--pwfile=${password}`, ...flags], { ...user, stdio: "pipe" });
 }
 
