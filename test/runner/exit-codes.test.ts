@@ -7,23 +7,25 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const root = resolve(import.meta.dirname, "../..");
 
-// With the project `postgres` too, whose global set-up starts another program.
+// Of the runs that end by themselves one has the project `postgres` too, whose global set-up starts another program; so has each that is ended.
+const withProgram = ["measured", "postgres"];
+
 describe("the exit code of the runner says that", () => {
   test.concurrent.for([
-    ["failing-hook", "a hook has failed", "a hook that fails"],
-    ["unhandled-rejection", "a rejection was not handled", "a rejection that nobody handles"],
-    ["broken-file", "a file could not be loaded", "a file that cannot be loaded"],
-    ["dying-worker", "a worker has died", "SIGKILL"],
-    ["missing", "no test was found", "No test files found"],
-  ])("%s: %s", async ([red = "", _, said = ""], context) => {
-    const runner = startRunner(red, context);
+    ["failing-hook", "a hook has failed", "a hook that fails", withProgram],
+    ["unhandled-rejection", "a rejection was not handled", "a rejection that nobody handles", ["measured"]],
+    ["broken-file", "a file could not be loaded", "a file that cannot be loaded", ["measured"]],
+    ["dying-worker", "a worker has died", "SIGKILL", ["measured"]],
+    ["missing", "no test was found", "No test files found", ["measured"]],
+  ] as const)("%s: %s", async ([red, _, said, projects], context) => {
+    const runner = startRunner(red, projects, context);
     await once(runner.child, "close");
     expect(runner.output()).toContain(said);
     expect(runner.child).toMatchObject({ exitCode: 1, signalCode: null });
   });
 
   test.concurrent.for(["SIGINT", "SIGTERM", "SIGKILL"] as const)("it was ended by %s", async (signal, context) => {
-    const runner = startRunner("endless-test", context);
+    const runner = startRunner("endless-test", withProgram, context);
     await runner.said("the endless test runs");
     runner.child.kill(signal);
     await once(runner.child, "close");
@@ -32,8 +34,12 @@ describe("the exit code of the runner says that", () => {
   });
 });
 
-function startRunner(red: string, { onTestFinished }: Pick<TestContext, "onTestFinished">) {
-  const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "measured", "--project", "postgres"];
+function startRunner(
+  red: string,
+  projects: readonly string[],
+  { onTestFinished }: Pick<TestContext, "onTestFinished">,
+) {
+  const args = ["node_modules/vitest/vitest.mjs", "run", ...projects.flatMap((name) => ["--project", name])];
   // Of its own process group, so that its workers can be ended with it.
   const child = spawn(process.execPath, args, {
     cwd: root,

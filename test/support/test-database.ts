@@ -63,16 +63,23 @@ const STATE = `
 
 // False if it is no longer like the template, such as after a test that changed its schema.
 async function isEmptied(url: string): Promise<boolean> {
-  await query(url, EMPTY);
-  const [row] = await query(url, STATE);
-  return row?.state === (await templateState(url));
+  const state = await connected(url, async (client) => {
+    await client.query(EMPTY);
+    return stateOn(client);
+  });
+  return state === (await templateState(url));
 }
 
 let ofTemplate: Promise<unknown> | undefined;
 
 function templateState(url: string): Promise<unknown> {
-  ofTemplate ??= query(urlOf(url, TEMPLATE), STATE).then(([row]) => row?.state);
+  ofTemplate ??= connected(urlOf(url, TEMPLATE), stateOn);
   return ofTemplate;
+}
+
+async function stateOn(client: Client): Promise<unknown> {
+  const { rows } = await client.query<Row>(STATE);
+  return rows[0]?.state;
 }
 
 /** Runs a statement (parameters are `?`) in the database of a data folder, beside the control plane. */
@@ -104,10 +111,14 @@ export async function everything(data: string): Promise<string> {
 }
 
 async function query(url: string, text: string, parameters: readonly unknown[] = []): Promise<readonly Row[]> {
+  return connected(url, async (client) => (await client.query<Row>(text, [...parameters])).rows);
+}
+
+async function connected<Result>(url: string, use: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query<Row>(text, [...parameters])).rows;
+    return await use(client);
   } finally {
     await client.end();
   }
