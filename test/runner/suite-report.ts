@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 import { type RanTest, slowestTests } from "./slowest-tests.ts";
@@ -22,7 +23,10 @@ export type SuiteResult = {
   readonly projects: { readonly [name: string]: ProjectResult };
 };
 
-/** Lists skipped tests with their reasons and the slowest tests, and writes the result of the run to a file. */
+/**
+ * Lists skipped tests with their reasons and the slowest tests, says how busy the processors were, and writes the result of
+ * the run to a file.
+ */
 export class SuiteReport implements Reporter {
   readonly #file: string;
   #root = "";
@@ -35,6 +39,8 @@ export class SuiteReport implements Reporter {
     this.#root = config.root;
     // A run that is killed leaves none.
     rmSync(this.#file, { force: true });
+    // By then the workers have ended, and what they started.
+    process.once("exit", () => process.stdout.write(processorTimeText()));
   }
 
   onTestRunEnd: NonNullable<Reporter["onTestRunEnd"]> = (modules, unhandled, reason) => {
@@ -61,6 +67,17 @@ export class SuiteReport implements Reporter {
       milliseconds: test.diagnostic()?.duration ?? 0,
     };
   }
+}
+
+/** How long the processors worked for this process and all that it has started and seen end; empty where nothing tells. */
+function processorTimeText(): string {
+  const stat = existsSync("/proc/self/stat") ? readFileSync("/proc/self/stat", "utf8") : null;
+  if (stat === null) return "";
+  // Hundredths of seconds in user mode and in the kernel, its own and those of its children: fields 14 to 17 of proc(5).
+  const ticks = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 16).map(Number);
+  const worked = ticks.reduce((sum, some) => sum + some) / 100;
+  const most = process.uptime() * availableParallelism();
+  return `\nProcessor time: ${worked.toFixed(0)} s, ${((100 * worked) / most).toFixed(0)} % of ${availableParallelism()} processors\n`;
 }
 
 function resultOf(tests: readonly RanTest[]): ProjectResult {
