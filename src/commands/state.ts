@@ -8,6 +8,7 @@ import { type StateReport, stateText } from "../render/state-check.ts";
 import { parseKey, readOperatorKeyFile, type SealKey, SealKeyError } from "../seal/seal-key.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";
 import { exportState, importState } from "../state/open-state.ts";
+import { publicAddress } from "../store/postgres/address.ts";
 import type { InvocationOf } from "./command.ts";
 import { stateFolder } from "./configuration/data-folder.ts";
 import { stateDatabase } from "./configuration/state-database.ts";
@@ -22,7 +23,6 @@ type StateInvocation = InvocationOf<typeof state>;
 export async function run(invocation: StateInvocation): Promise<number> {
   const [action = "", folder, ...more] = invocation.args;
   const isMove = folder !== undefined && more.length === 0;
-  requireFolder(invocation);
   if (action === "check" && folder === undefined) return check(invocation);
   if (action === "export" && isMove) return transfer(invocation, "export", folder);
   if (action === "import" && isMove) return transfer(invocation, "import", folder);
@@ -33,12 +33,13 @@ export async function run(invocation: StateInvocation): Promise<number> {
 
 function requireFolder(invocation: StateInvocation): void {
   if (stateDatabase(invocation) === null) return;
-  throw new HoldfastError("invalid", "this command is for a state in a folder, and the state is in PostgreSQL", {
-    hint: "use the tools of PostgreSQL, such as pg_dump, or name a folder with --state",
+  throw new HoldfastError("invalid", "state check is for a state in a folder, and the state is in PostgreSQL", {
+    hint: "state export reads and checks all of it; or name a folder with --state",
   });
 }
 
 async function check(invocation: StateInvocation): Promise<number> {
+  requireFolder(invocation);
   const { flags, terminal } = invocation;
   const folder = await stateFolder(invocation);
   const ledgers = await checkedLedgers(folder, readStateKey(terminal));
@@ -70,12 +71,16 @@ async function transfer(invocation: StateInvocation, action: "export" | "import"
   const { clock, random } = terminal;
   const options = { keyText: readStateKey(terminal), exportKey: await readExportKey(invocation), clock, random };
   const folder = await stateFolder(invocation);
+  const state = { folder, database: stateDatabase(invocation) };
   const other = resolve(terminal.cwd, named);
   const { ledgers, tokens } =
-    action === "export" ? await exportState(folder, other, options) : await importState(other, folder, options);
-  const [from, to] = (action === "export" ? [folder, other] : [other, folder]).map(printable);
+    action === "export" ? await exportState(state, other, options) : await importState(other, state, options);
+  const place = state.database === null ? folder : publicAddress(state.database);
+  const [from = "", to = ""] = (action === "export" ? [place, other] : [other, place]).map(printable);
+  const areApart = action === "import" && state.database !== null && tokens > 0;
+  const tokenPlace = areApart ? ` (tokens: ${printable(folder)})` : "";
   const moved = `${count(ledgers, "ledger")} and ${count(tokens, "token")}`;
-  await writeResult(terminal, `${from}: ${moved} are in ${to} now\n`);
+  await writeResult(terminal, `${from}: ${moved} are in ${to}${tokenPlace} now\n`);
   say(terminal, ADVICE[action]);
   return 0;
 }

@@ -1,4 +1,9 @@
+import type { Secret } from "../contract/secret.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { SealKey } from "../seal/seal-key.ts";
+import { publicAddress } from "../store/postgres/address.ts";
+import type { LedgerSource } from "./sqlite/export-state.ts";
+import type { LedgerDestination } from "./sqlite/import-state.ts";
 import { existingKeyIn, isFolderHeld, sqliteStateAt } from "./sqlite/sqlite-state.ts";
 import type { DatabasePlace, StateAccess, StateAccessOptions, StateTransfer, Transferred } from "./state.ts";
 
@@ -44,12 +49,32 @@ export function isHolderAlive(holder: string): boolean | null {
   return isFolderHeld(holder);
 }
 
+/** A state with all its targets: in a database with its caches and tokens in the folder, or in the folder alone. */
+export type WholeState = { readonly folder: string; readonly database: Secret | null };
+
 /** Copies a state into a new folder. */
-export async function exportState(state: string, to: string, options: StateTransfer): Promise<Transferred> {
-  return (await import("./sqlite/export-state.ts")).exportSqliteState(state, to, options);
+export async function exportState(state: WholeState, to: string, options: StateTransfer): Promise<Transferred> {
+  const { exportLedgers, folderLedgers } = await import("./sqlite/export-state.ts");
+  const ledgers = await ledgersIn();
+  if (ledgers.length > 0) return exportLedgers(ledgers, to, options);
+  const place = state.database === null ? state.folder : publicAddress(state.database);
+  throw new HoldfastError("invalid", `there is no ledger in ${place}`, { hint: "name the state with --state" });
+
+  async function ledgersIn(): Promise<readonly LedgerSource[]> {
+    const { folder, database: address } = state;
+    if (address === null) return folderLedgers(folder, options);
+    return (await import("./postgres/move-state.ts")).databaseLedgers({ address, folder }, options);
+  }
 }
 
 /** Creates a state from an exported folder. */
-export async function importState(from: string, state: string, options: StateTransfer): Promise<Transferred> {
-  return (await import("./sqlite/import-state.ts")).importSqliteState(from, state, options);
+export async function importState(from: string, state: WholeState, options: StateTransfer): Promise<Transferred> {
+  const { emptyFolder, importLedgers } = await import("./sqlite/import-state.ts");
+  return importLedgers(from, state.folder, { exportKey: options.exportKey, open });
+
+  async function open(): Promise<LedgerDestination> {
+    const { folder, database: address } = state;
+    if (address === null) return emptyFolder(folder, options);
+    return (await import("./postgres/move-state.ts")).emptyDatabase({ address, folder }, options);
+  }
 }

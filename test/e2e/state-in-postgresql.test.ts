@@ -1,8 +1,9 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
-import { everyKind, team } from "../support/manifests.ts";
+import { everyKind, service, team } from "../support/manifests.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -86,3 +87,87 @@ test("what patterns of targets stood for is in the database, for a machine that 
   const validated = await local.runHere(["validate"], away);
   expect(validated).toMatchObject({ code: 0, stderr: expect.stringContaining("cannot be read") });
 });
+
+test("a state folder is moved into a database and back, and every command says what it said before", async ({
+  skip,
+}) => {
+  const postgres = await startPostgres().catch((error: Error) => error);
+  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
+  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const server = await serve();
+  const all = Object.entries(everyKind).map(([file, text]) => [`c/all/${file}`, text]);
+  const upstream = await upstreamOf({ ...Object.fromEntries(all), "c/b/m.yaml": team("b") });
+  const sources = [{ name: "platform", url: upstream.folder }];
+  const operator = await operatorOf({ sources, targets: [{ name: "{dir}", each: "c/*" }] }, server);
+  const { runHere } = operator;
+  const folder = join(operator.folder, ".holdfast");
+  const moving = { HOLDFAST_EXPORT_KEY: "ab".repeat(32) };
+  const inFolder = { HOLDFAST_STATE: folder, HOLDFAST_STATE_KEY: "22".repeat(32) };
+  const inDatabase = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText };
+  const commands = [
+    ["status"],
+    ["history", "--target", "all"],
+    ["why", "team/ml", "--target", "all"],
+    ["plan", "--target", "all"],
+  ];
+  const answers = async (env: { readonly [name: string]: string }) => {
+    const said = [];
+    for (const args of commands) {
+      const { code, stdout } = await runHere(args, env);
+      said.push({ args, code, stdout });
+    }
+    return said;
+  };
+  const done = async (args: readonly string[], env: { readonly [name: string]: string }) => {
+    const ended = await runHere(args, env);
+    expect(ended).toMatchObject({ code: 0 });
+    return ended;
+  };
+  for (const target of ["all", "b"]) await done(["apply", "--target", target, "--yes", "--sink", "file"], inFolder);
+  await done(["hold", "team/b", "--target", "b", "--reason", "incident", "--until", "2h"], inFolder);
+  await upstream.commit({ "c/all/services/api.yaml": service("api", "replicas: 3\n") });
+  await done(["apply", "--target", "all", "--yes"], inFolder);
+  await server.call("PUT", "/api/svc/v1/teams", {
+    manifest: { type: "team", name: "ml", members: ["eve@example.com"] },
+  });
+  const before = await answers(inFolder);
+  const effects = server.effects();
+
+  const exported = join(operator.folder, "exported");
+  const { stdout } = await done(["state", "export", exported], { ...inFolder, ...moving });
+  expect(stdout).toBe(`${folder}: 3 ledgers and 1 token are in ${exported} now\n`);
+  // Makes an empty schema, which the import replaces; nobody can while it is read.
+  await done(["status"], inDatabase);
+  await using client = await connectedTo(postgres.url);
+  await client.query("BEGIN; LOCK TABLE holdfast.receipt IN ACCESS SHARE MODE");
+  const importing = operator.start(["state", "import", exported], { ...inDatabase, ...moving });
+  const waiting = "SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
+  await expect.poll(async () => (await client.query(waiting)).rows, { timeout: 30_000 }).toEqual([{ count: 1 }]);
+  importing.kill("SIGKILL");
+  await importing.ended;
+  await client.query("ROLLBACK");
+  expect((await done(["status"], inDatabase)).stdout).toContain("all  Unknown");
+  const imported = await done(["state", "import", exported], { ...inDatabase, ...moving });
+  expect(imported.stdout).toMatch(
+    /: 3 ledgers and 1 token are in postgres:.*\/postgres \(tokens: .*\.holdfast\) now\n$/,
+  );
+  const { rows } = await client.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^importing'");
+  expect(rows).toEqual([]);
+  expect(await answers(inDatabase)).toEqual(before);
+  expect(await runHere(["state", "import", exported], { ...inDatabase, ...moving })).toMatchObject({ code: 5 });
+
+  const back = join(operator.folder, "back");
+  await done(["state", "export", back], { ...inDatabase, ...moving });
+  for (const name of ["ledger.db", "targets"]) await rm(join(folder, name), { recursive: true });
+  await done(["state", "import", back], { ...inFolder, ...moving });
+  expect(await answers(inFolder)).toEqual(before);
+  for (const env of [inFolder, inDatabase])
+    expect((await done(["apply", "--target", "b", "--yes"], env)).stdout).toContain("Applied: 1 unchanged\n");
+  expect(server.effects()).toEqual(effects);
+});
+
+async function connectedTo(url: string): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}

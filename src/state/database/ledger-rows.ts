@@ -7,7 +7,7 @@ import type { Recorded } from "../../core/recorded.ts";
 import { seal, unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import type { Intent, PendingIntent } from "../ledger.ts";
-import { contentText, type ReceiptDigest } from "../receipt-digest.ts";
+import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
 import { MARK_BYTES, type StateTables } from "./state-schema.ts";
 
 /** The server that rows belong to, and the key that seals them. */
@@ -18,9 +18,13 @@ export function receiptRow({ server, key, digest }: Place, receipt: Recorded): I
   const { identity, kind, id, version, at, returned } = receipt;
   const content = contentText(receipt);
   const sealed = seal(key, content, `receipt ${server} ${identity}`);
-  const mark = sealed.toString("hex", 0, MARK_BYTES);
+  const mark = markOf(sealed);
   const tally = returned === null ? null : digest(content);
   return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
+}
+
+function markOf(sealed: Buffer): string {
+  return sealed.toString("hex", 0, MARK_BYTES);
 }
 
 /** Converts a row to a receipt. */
@@ -73,6 +77,46 @@ export function intentFrom(key: SealKey, row: StateTables["intent"]): PendingInt
     reply: row.reply === null ? null : unseal(key, row.reply, `reply ${row.id}`),
     key: row.key === null ? null : unseal(key, row.key, `key ${row.id}`).toString(),
     ignored: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
+  };
+}
+
+/** The key that rows are sealed with, and the one that they are to be sealed with. */
+export type KeyChange<From = SealKey | null> = { readonly from: From; readonly to: SealKey };
+
+/** A row of a table as a driver returns it. */
+export type TableRow = { readonly [column: string]: unknown };
+
+const SEALED: { readonly [table: string]: { readonly [column: string]: (row: TableRow) => string } } = {
+  receipt: { sealed: ({ server, identity }) => `receipt ${server} ${identity}` },
+  intent: {
+    sealed: ({ id }) => `intent ${id}`,
+    reply: ({ id }) => `reply ${id}`,
+    key: ({ id }) => `key ${id}`,
+    left_alone: ({ id }) => `left ${id}`,
+  },
+};
+
+/** The tables that have sealed values. */
+export const sealedTables = Object.keys(SEALED);
+
+/** Seals the values of rows with another key; returns the columns that change. Each value is unsealed and so checked. */
+export function rowResealer(table: string, { from, to }: KeyChange<SealKey>): (row: TableRow) => TableRow {
+  const digest = receiptDigest(to);
+  const columns = Object.entries(SEALED[table] ?? {});
+  return (row) => {
+    const changed: { [column: string]: unknown } = {};
+    for (const [column, aadOf] of columns) {
+      const value = row[column];
+      if (!(value instanceof Uint8Array)) continue;
+      const content = unseal(from, value, aadOf(row));
+      const sealed = seal(to, content, aadOf(row));
+      changed[column] = sealed;
+      if ("mark" in row) changed.mark = markOf(sealed);
+      if (typeof row.tally === "string") changed.tally = digest(content.toString());
+      releaseBuffer(content);
+      releaseBuffer(value);
+    }
+    return changed;
   };
 }
 

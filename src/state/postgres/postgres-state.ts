@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { type Kysely, sql } from "kysely";
 import { HoldfastError } from "../../core/errors.ts";
@@ -16,6 +15,7 @@ import type { StateTables } from "../database/state-schema.ts";
 import { storedTarget } from "../database/target-store.ts";
 import { makeStateFolder } from "../sqlite/ledger-folders.ts";
 import type { DatabasePlace, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
+import { schemaOf } from "./state-schemas.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
 import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 
@@ -25,7 +25,8 @@ const POOLS = { read: 2, write: 2 };
 /** The state of a target in a PostgreSQL database, in a schema of its own. */
 export function postgresStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
   const { address, folder } = place;
-  const schema = schemaOf(place);
+  const schema = schemaOf(place.target);
+  const migrations = postgresStateMigrations(place.target);
   const shown = `${publicAddress(address)} (schema ${schema})`;
   let opening: Promise<Store<StateTables>> | null = null;
   // The number under which this process took the lock; null while it has not.
@@ -36,7 +37,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const open = async (): Promise<Store<StateTables>> => {
     const mayMigrate = number !== null || !(await isLocked());
     const mode = mayMigrate ? "migrate" : "leave";
-    const opened = openPostgresStore<StateTables>(address, postgresStateMigrations, {
+    const opened = openPostgresStore<StateTables>(address, migrations, {
       ...{ clock, random, pools: POOLS, idleTransactionMs: IDLE_TRANSACTION_MS },
       schema: mode,
       namespace: schema,
@@ -58,7 +59,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const lock = async (): Promise<StateLock> => {
     const store = await opened();
     // Another process may have upgraded the schema since this one opened it.
-    await requireSchema(store.read, postgresStateMigrations, schema).catch((error: unknown) => {
+    await requireSchema(store.read, migrations, schema).catch((error: unknown) => {
       throw databaseError(address, error);
     });
     const by = `process ${process.pid} on ${hostname()}, since ${timestampText(clock.now())}`;
@@ -103,17 +104,8 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   };
 }
 
-// The names of targets have characters that those of schemas have not, so a digest tells them apart.
-function schemaOf({ target }: DatabasePlace): string {
-  if (target === null) return "holdfast";
-  const readable = target
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, "_")
-    .slice(0, 32);
-  return `holdfast_${readable}_${createHash("sha256").update(target).digest("hex").slice(0, 8)}`;
-}
-
-function requireKey(shown: string, keyText: string | null): SealKey {
+/** The key of a state in a database; fails without one, since a database stores none. */
+export function requireKey(shown: string, keyText: string | null): SealKey {
   if (keyText === null) {
     throw new HoldfastError("invalid", `the state in ${shown} is sealed with a key, and none is given`, {
       hint: "make one with `(umask 077; openssl rand -base64 32 > state.key)`, and name it with HOLDFAST_STATE_KEY_FILE",
@@ -160,7 +152,8 @@ async function requireNumber(database: Kysely<StateTables>, number: number, show
   );
 }
 
-function inUse(shown: string, by: string | null): HoldfastError {
+/** The error where another process has the lock. */
+export function inUse(shown: string, by: string | null): HoldfastError {
   const who = by === null ? "" : `: ${by}`;
   return new HoldfastError("locked", `another holdfast process is using the state in ${shown}${who}`, {
     hint: "wait until it ends, or stop it; with one writer at a time no version is created twice",

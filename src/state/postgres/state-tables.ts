@@ -1,5 +1,6 @@
 // src/state/postgres: the state in a PostgreSQL database. See docs/operations.md#a-state-in-postgresql.
 
+import { sql } from "kysely";
 import { createTable, type TableDefinition } from "../../store/create-table.ts";
 import type { Migrations } from "../../store/migrate.ts";
 import { type StateTables, sharedMigrations } from "../database/state-schema.ts";
@@ -64,20 +65,31 @@ const tables: {
   writer: { columns: { one: "integer", number: "integer", by: "text?" }, key: ["one"] },
 };
 
-/** The migrations of a state in PostgreSQL: the first one has what those of a folder have made up to its number. */
-export const postgresStateMigrations: Migrations = {
-  "008-state": {
-    up: async (database) => {
-      for (const [name, table] of Object.entries(tables)) await createTable(database, name, table);
+/**
+ * The migrations of a target's state in PostgreSQL: the first one has what those of a folder have made up to its number.
+ */
+export function postgresStateMigrations(target: string | null): Migrations {
+  return {
+    "008-state": {
+      up: async (database) => {
+        for (const [name, table] of Object.entries(tables)) await createTable(database, name, table);
+      },
     },
-  },
-  ...sharedMigrations,
-  // Apart from the number, which every write reads, so that no renewal is in its way.
-  "013-writer-lease": {
-    up: (database) =>
-      createTable(database, "writer_lease", {
-        columns: { one: "integer", number: "integer", until: "integer" },
-        key: ["one"],
-      }),
-  },
-};
+    ...sharedMigrations,
+    // Apart from the number, which every write reads, so that no renewal is in its way.
+    "013-writer-lease": {
+      up: (database) =>
+        createTable(database, "writer_lease", {
+          columns: { one: "integer", number: "integer", until: "integer" },
+          key: ["one"],
+        }),
+    },
+    // The name of a schema does not tell that of its target.
+    "014-target-name": {
+      up: async (database) => {
+        await createTable(database, "target", { columns: { one: "integer", name: "text?" }, key: ["one"] });
+        await sql`INSERT INTO target (one, name) VALUES (1, ${target})`.execute(database);
+      },
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock/clock.ts";
-import { type DatabaseSession, openDatabaseSession } from "../../store/postgres/session.ts";
+import { type DatabaseSession, inTransaction, openDatabaseSession, unlessGone } from "../../store/postgres/session.ts";
 import { StoreError } from "../../store/store-error.ts";
 import type { DatabasePlace } from "../state.ts";
 
@@ -57,10 +57,15 @@ export async function takeWriterLease(where: WriterPlace): Promise<WriterLease |
 /** Whether a process has the lease at this moment. */
 export async function isWriterLeaseHeld(where: Omit<WriterPlace, "by">): Promise<boolean> {
   await using session = await openSession(where);
+  return (await leaseHolder(session)) !== null;
+}
+
+/** Who has the lease in the schema of a session at this moment; null if nobody has. */
+export async function leaseHolder(session: DatabaseSession): Promise<{ readonly by: string | null } | null> {
   const [table] = await session.query<{ name: string | null }>("SELECT to_regclass('writer_lease') AS name");
-  if (table?.name == null) return false;
-  const rows = await session.query<{ held: boolean }>(`SELECT (${IS_HELD}) AS held FROM writer WHERE one = 1`);
-  return rows[0]?.held === true;
+  if (table?.name == null) return null;
+  const [writer] = await session.query<{ by: string | null }>(`SELECT by FROM writer WHERE one = 1 AND ${IS_HELD}`);
+  return writer ?? null;
 }
 
 function openSession({ place, schema, clock }: Omit<WriterPlace, "by">): Promise<DatabaseSession> {
@@ -126,20 +131,4 @@ function renewed(first: DatabaseSession, number: number, where: WriterPlace): ()
     await session?.[Symbol.asyncDispose]();
     session = null;
   };
-}
-
-async function inTransaction<Result>(session: DatabaseSession, work: () => Promise<Result>): Promise<Result> {
-  await session.query("BEGIN");
-  try {
-    const result = await work();
-    await session.query("COMMIT");
-    return result;
-  } catch (error) {
-    await session.query("ROLLBACK").catch(unlessGone);
-    throw error;
-  }
-}
-
-function unlessGone(error: unknown): void {
-  if (!(error instanceof StoreError)) throw error;
 }

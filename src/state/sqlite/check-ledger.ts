@@ -60,9 +60,10 @@ async function requireSealed(database: Kysely<StateTables>, key: SealKey): Promi
     unseal(key, sealed, `intent ${id}`);
 }
 
-function unsealable(path: string, error: SealError): StoreError {
+/** The error where a ledger cannot be unsealed. */
+export function unsealable(name: string, error: SealError): StoreError {
   const why = error.code === "other-key" ? "it was sealed with another key" : "a sealed value in it was changed";
-  return new StoreError("corrupt", `${path}: ${why}`, { cause: error });
+  return new StoreError("corrupt", `${name}: ${why}`, { cause: error });
 }
 
 const SERVERS = `

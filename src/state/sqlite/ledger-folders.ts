@@ -34,7 +34,12 @@ export function hasLedger(folder: string): boolean {
 function foldersOf(state: string): readonly LedgerFolder[] {
   const targets = join(state, "targets");
   const names = lstatOrNull(targets)?.isDirectory() ? readdirSync(targets).toSorted() : [];
-  return [{ target: null, folder: state }, ...names.map((target) => ({ target, folder: join(targets, target) }))];
+  return [null, ...names].map((target) => ({ target, folder: ledgerFolder(state, target) }));
+}
+
+/** The folder of a target in a state; that of the state itself where none is named. */
+export function ledgerFolder(state: string, target: string | null): string {
+  return target === null ? state : join(state, "targets", target);
 }
 
 /** Creates a state folder (mode 0700, ignored by git) when absent. */

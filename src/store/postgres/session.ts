@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import type { Clock } from "../../clock/clock.ts";
 import type { Secret } from "../../contract/secret.ts";
+import { StoreError } from "../store-error.ts";
 import { connectionString } from "./address.ts";
 import { toStoreError } from "./connection.ts";
 import { databaseError } from "./open.ts";
@@ -52,6 +53,25 @@ export async function openDatabaseSession(
     // A server that is cut off would never answer.
     [Symbol.asyncDispose]: () => Promise.race([client.end(), clock.sleep(CLOSE_MS, { ref: false })]),
   };
+}
+
+/** Runs the work of a session in a transaction, which is rolled back when it throws. */
+export async function inTransaction<Result>(session: DatabaseSession, work: () => Promise<Result>): Promise<Result> {
+  await session.query("BEGIN");
+  try {
+    const result = await work();
+    await session.query("COMMIT");
+    return result;
+  } catch (error) {
+    // A connection that is gone has rolled back.
+    await session.query("ROLLBACK").catch(unlessGone);
+    throw error;
+  }
+}
+
+/** Swallows the error of a session that ends anyway. */
+export function unlessGone(error: unknown): void {
+  if (!(error instanceof StoreError)) throw error;
 }
 
 // The class of these locks, whatever else takes advisory locks in the database.

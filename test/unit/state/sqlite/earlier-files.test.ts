@@ -16,6 +16,7 @@ import { openLedger } from "../../../support/open-ledger.ts";
 import { receipt } from "../../../support/sample-ledger.ts";
 
 const keyText = "11".repeat(32);
+const inFolder = (folder: string) => ({ folder, database: null });
 const hold = { what: "team/ml", reason: "incident", until: "commit", content: "one" };
 const pass = (commit: string, result: string) => {
   const [startedAt, endedAt] = ["2026-11-22T11:00:00.000Z", "2026-11-22T11:00:01.000Z"];
@@ -101,10 +102,10 @@ test("holds alone are exported and imported, also where an earlier release store
   }
   const exported = join(await temporaryFolder(), "exported");
   const options = { ...machine, keyText: null, exportKey: parseKey("ab".repeat(32)) };
-  expect(await exportState(state, exported, options)).toEqual({ ledgers: 2, tokens: 0 });
+  expect(await exportState(inFolder(state), exported, options)).toEqual({ ledgers: 2, tokens: 0 });
   expect(readdirSync(earlier)).toEqual(["holds.json"]);
   const imported = await temporaryFolder();
-  expect(await importState(exported, imported, options)).toEqual({ ledgers: 2, tokens: 0 });
+  expect(await importState(exported, inFolder(imported), options)).toEqual({ ledgers: 2, tokens: 0 });
   for (const name of ["earlier", "current"]) expect(await holdsIn(join(imported, "targets", name))).toEqual([hold]);
 });
 
@@ -181,8 +182,8 @@ test("the export of a state folder of an earlier release has what that release k
   const { folder, files } = await earlierFolder();
   const [to, imported] = [join(await temporaryFolder(), "exported"), join(await temporaryFolder(), "imported")];
   const options = { ...machine, keyText, exportKey: parseKey("22".repeat(32)) };
-  await exportState(folder, to, options);
-  await importState(to, imported, options);
+  await exportState(inFolder(folder), to, options);
+  await importState(to, inFolder(imported), options);
   await using access = stateAt(imported, machine);
   const target = await access.target();
   expect(await target.decisions()).toEqual({ holds: [hold], released: ["abcdef1"] });

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { HoldfastError } from "../../core/errors.ts";
+import type { DatabaseSession } from "../../store/postgres/session.ts";
+
+/** The schema that has the state of a target. */
+export function schemaOf(target: string | null): string {
+  if (target === null) return "holdfast";
+  // The names of targets have characters that those of schemas have not, so a digest tells them apart.
+  const readable = target
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "_")
+    .slice(0, 32);
+  return `holdfast_${readable}_${createHash("sha256").update(target).digest("hex").slice(0, 8)}`;
+}
+
+const SCHEMAS = `
+  SELECT nspname AS schema FROM pg_namespace
+  WHERE nspname ~ $1 AND to_regclass(quote_ident(nspname) || '.receipt') IS NOT NULL
+  ORDER BY nspname`;
+
+/** The schemas of a database that have states, or whose names match another pattern. */
+export async function stateSchemas(
+  session: DatabaseSession,
+  pattern = "^holdfast(_.*_[0-9a-f]{8})?$",
+): Promise<readonly string[]> {
+  const rows = await session.query<{ schema: string }>(SCHEMAS, [pattern]);
+  return rows.map(({ schema }) => schema);
+}
+
+/** The target that has its state in a schema; null for a configuration that names no targets. */
+export async function targetIn(session: DatabaseSession, schema: string, shown: string): Promise<string | null> {
+  if (schema === schemaOf(null)) return null;
+  const [table] = await session.query<{ name: string | null }>("SELECT to_regclass($1) AS name", [`${schema}.target`]);
+  if (table?.name == null) throw olderSchema(shown);
+  const [row] = await session.query<{ name: string }>(`SELECT name FROM ${schema}.target`);
+  // It becomes the name of a folder.
+  if (row !== undefined && /^[A-Za-z0-9][\w.-]*$/.test(row.name) && schemaOf(row.name) === schema) return row.name;
+  throw new HoldfastError("error", `${shown} has no name of a target that belongs to it`, {
+    hint: "a schema cannot be renamed: restore its former name",
+  });
+}
+
+/** The error where a state was written by an older release. */
+export function olderSchema(shown: string): HoldfastError {
+  return new HoldfastError("error", `${shown} was written by an older release and has not been upgraded`, {
+    hint: "run holdfast status with the configuration of its targets, which upgrades it; then run this again",
+  });
+}
