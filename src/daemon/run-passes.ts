@@ -281,7 +281,8 @@ function createPass(
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
-      if (ended.result.what === "superseded" || leader?.isLost()) passAgain("retry");
+      const isLost = leader?.isLost() ?? hasLostLease(ended.result);
+      if (ended.result.what === "superseded" || isLost) passAgain("retry");
     } catch (error) {
       if (signal.aborted || error instanceof RetiredError) return;
       if (isTakenOver(error)) throw error;
@@ -320,6 +321,11 @@ function isFullPassDue({ lastFullPassAt }: PassMemory, now: number, driftInterva
 
 // At most a tenth earlier or later than the interval.
 const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
+
+// What a pass has not sent for that is no failure of its own, and would wait for the interval.
+function hasLostLease(result: PassResult): boolean {
+  return result.what === "applied" && result.report.outcomes.some(({ error }) => error?.status === 412);
+}
 
 function requireNoOtherWriter(result: PassResult): void {
   if (result.what !== "applied" || !result.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;

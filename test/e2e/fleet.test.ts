@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
+import { answer, faultProxy } from "../support/fault-proxy.ts";
 import { team } from "../support/manifests.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -87,6 +88,19 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   expect(server.effects()).toHaveLength(2 * targets.length);
   for (const { watch } of machines) watch.kill("SIGTERM");
   for (const { watch } of machines) expect(await watch.ended).toMatchObject({ code: 0 });
+});
+
+test("a pass that loses its lease is made again at once, and not after the interval", async ({ skip }) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const proxy = await faultProxy(await serve());
+  const { upstream, machine } = await fleetOf(postgres, proxy.server);
+  const refusal = { statusCode: 412, message: "another lease is newer", code: "stale-fencing-token" };
+  const refused = proxy.inject("putTeam", answer(412, refusal), { times: 1, dryRun: false });
+  const { status } = await machine(["--interval", "3600"]);
+  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(begun)(await status()), { timeout: 40_000 }).toBe(true);
+  expect(refused.hits()).toBe(1);
 });
 
 test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {
