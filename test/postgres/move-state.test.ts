@@ -199,6 +199,24 @@ test("an import that cannot take in one of the ledgers leaves nothing, and delet
   expect(await importState(exported, to.state, options)).toEqual({ ledgers: 2, tokens: 0 });
 });
 
+test("an export has what a target had at one moment, whatever is written while it is read", async () => {
+  const [from, to] = [await database(), await newFolder()];
+  await fill(from.access(), "none");
+  const { client } = from;
+  // Read after the receipts, and before the released commits.
+  await client.query("BEGIN; LOCK TABLE holdfast.intent IN ACCESS EXCLUSIVE MODE");
+  const exported = join(await temporaryFolder(), "exported");
+  const exporting = exportState(from.state, exported, options);
+  const waiting = `SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  await expect.poll(async () => (await client.query(waiting)).rows).toEqual([{ count: 1 }]);
+  await client.query("INSERT INTO holdfast.released (commit) VALUES ('late'); COMMIT");
+  await exporting;
+  await importState(exported, to.state, options);
+  expect((await contentOf(to.access())).decisions.released).toEqual(["abc", "abd"]);
+  expect((await contentOf(from.access())).decisions.released).toEqual(["abc", "abd", "late"]);
+});
+
 test("an export of a database needs its key and its release, and leaves nothing where it fails", async () => {
   const from = await database();
   const folder = await temporaryFolder();
@@ -207,9 +225,10 @@ test("an export of a database needs its key and its release, and leaves nothing 
   await fill(from.access("prod"), "prod");
   const [{ nspname: schema }] = await from.schemas();
   await expect(exportState(from.state, to, { ...options, keyText: null })).rejects.toMatchObject({ code: "invalid" });
-  await expect(exportState(from.state, to, otherKey)).rejects.toThrow(
-    `(schema ${schema}): it was sealed with another key`,
-  );
+  await expect(exportState(from.state, to, otherKey)).rejects.toMatchObject({
+    message: expect.stringContaining(`(schema ${schema}): it was sealed with another key`),
+    hint: expect.stringContaining("HOLDFAST_STATE_KEY_FILE"),
+  });
   await from.client.query(`INSERT INTO ${schema}.holdfast_migration VALUES ('999-of-tomorrow', '2027-01-01')`);
   await expect(exportState(from.state, to, options)).rejects.toMatchObject({ code: "newer-schema" });
   await from.client.query(`DELETE FROM ${schema}.holdfast_migration WHERE name ~ '999|014'`);

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
+import { HoldfastError } from "../../core/errors.ts";
 import { SealError, unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { schemaState } from "../../store/migrate.ts";
@@ -61,9 +62,13 @@ async function requireSealed(database: Kysely<StateTables>, key: SealKey): Promi
 }
 
 /** The error where a ledger cannot be unsealed. */
-export function unsealable(name: string, error: SealError): StoreError {
-  const why = error.code === "other-key" ? "it was sealed with another key" : "a sealed value in it was changed";
-  return new StoreError("corrupt", `${name}: ${why}`, { cause: error });
+export function unsealable(name: string, cause: SealError): HoldfastError {
+  if (cause.code !== "other-key")
+    return new HoldfastError("error", `${name}: a sealed value in it was changed`, { cause });
+  return new HoldfastError("error", `${name}: it was sealed with another key`, {
+    hint: "provide the key that it was created with: HOLDFAST_STATE_KEY_FILE, or the file `key` of a folder",
+    cause,
+  });
 }
 
 const SERVERS = `
