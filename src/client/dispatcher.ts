@@ -14,7 +14,7 @@ export type Route = {
   readonly connectTimeout: number;
   readonly caFile?: string;
   readonly env: Environment;
-  /** What the connections to this server share, in this process; null for no further limit. */
+  /** What the connections to this server share, in this process or in a fleet; null for no further limit. */
   readonly limit: RequestLimit | null;
   /** Called for each connection that was opened. */
   readonly onOpen: () => void;

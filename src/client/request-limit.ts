@@ -1,8 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../clock/clock.ts";
-
-/** What a control plane is to be spared: requests in flight, and requests begun in a second; null for no limit. */
-export type RequestLimits = { readonly concurrency: number | null; readonly requestsPerSecond: number | null };
+import type { RequestLimits } from "../core/request-shares.ts";
 
 /** Delays requests so that all connections that share it stay within its limits together. */
 export type RequestLimit = {
@@ -10,39 +8,26 @@ export type RequestLimit = {
   readonly limited: (dispatcher: Dispatcher) => Dispatcher;
 };
 
+/** Decides when a request may begin. */
+export type RequestTurns = {
+  /** Whether one of so many waiting requests may begin now, which then has begun; if not, `onTurn` is called when one may. */
+  readonly begin: (waiting: number) => boolean;
+  /** Called when a request has ended. */
+  readonly end: () => void;
+};
+
 /** How late a timer may be without fewer requests for it. */
-const LATE_MS = 10;
+export const LATE_MS = 10;
 
 /** Creates the limit of one control plane. */
-export function createRequestLimit(
-  { concurrency, requestsPerSecond }: RequestLimits,
-  { monotonic, after }: Clock,
-): RequestLimit {
-  const most = concurrency ?? Number.POSITIVE_INFINITY;
-  // Evenly spaced, so that no second of any phase has more of them.
-  const spacingMs = requestsPerSecond === null ? 0 : 1000 / requestsPerSecond;
+export function createRequestLimit(turnsOf: (onTurn: () => void) => RequestTurns): RequestLimit {
   const waiting: (() => void)[] = [];
-  let inFlight = 0;
-  let nextAt = Number.NEGATIVE_INFINITY;
-  let isTimed = false;
   const beginMore = (): void => {
-    while (!isTimed && inFlight < most && waiting.length > 0) {
-      const now = monotonic();
-      if (now < nextAt) {
-        isTimed = true;
-        after(nextAt - now, () => {
-          isTimed = false;
-          beginMore();
-        });
-        return;
-      }
-      nextAt = Math.max(nextAt, now - LATE_MS) + spacingMs;
-      inFlight += 1;
-      waiting.shift()?.();
-    }
+    while (waiting.length > 0 && turns.begin(waiting.length)) waiting.shift()?.();
   };
+  const turns = turnsOf(beginMore);
   const end = (): void => {
-    inFlight -= 1;
+    turns.end();
     beginMore();
   };
   return {
@@ -53,6 +38,39 @@ export function createRequestLimit(
         return true;
       }),
   };
+}
+
+/** The turns of a process that shares the limits with no other one. */
+export function ownTurns(
+  { concurrency, requestsPerSecond }: RequestLimits,
+  { monotonic, after }: Clock,
+): (onTurn: () => void) => RequestTurns {
+  const most = concurrency ?? Number.POSITIVE_INFINITY;
+  // Evenly spaced, so that no second of any phase has more of them.
+  const spacingMs = requestsPerSecond === null ? 0 : 1000 / requestsPerSecond;
+  let inFlight = 0;
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let isTimed = false;
+  return (onTurn) => ({
+    begin: () => {
+      if (isTimed || inFlight >= most) return false;
+      const now = monotonic();
+      if (now < nextAt) {
+        isTimed = true;
+        after(nextAt - now, () => {
+          isTimed = false;
+          onTurn();
+        });
+        return false;
+      }
+      nextAt = Math.max(nextAt, now - LATE_MS) + spacingMs;
+      inFlight += 1;
+      return true;
+    },
+    end: () => {
+      inFlight -= 1;
+    },
+  });
 }
 
 // Of each request, the dispatcher reports one end.

@@ -10,6 +10,7 @@ export const runWarningCodes = [
   "not-delivered",
   "not-commented",
   "no-queue",
+  "no-limits",
   "no-socket",
   "no-lease",
   "unverified-plan",

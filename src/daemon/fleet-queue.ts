@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { type Job, PgBoss } from "pg-boss";
+import { type Job, PgBoss, type SendOptions } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -39,6 +39,8 @@ export type FleetQueueOptions = {
   readonly address: Secret;
   /** How many passes run at once in this process, over all targets. */
   readonly workers: number;
+  /** The control plane of each target; empty where all targets have the same one. */
+  readonly servers: ReadonlyMap<string, string>;
   readonly clock: Clock;
   /** Called with what goes wrong between passes, such as a database that cannot be reached. */
   readonly onTrouble: (error: unknown) => void;
@@ -59,6 +61,8 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     QUEUE,
     {
       localConcurrency: options.workers,
+      // A control plane that is slow never occupies all workers of a process.
+      localGroupConcurrency: Math.max(1, options.workers - 1),
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,
       heartbeatRefreshSeconds: RENEWAL_S,
@@ -75,9 +79,9 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   };
   return {
     machine: machineName,
-    enqueue: (job) => void ask(boss, job).catch(onTrouble),
+    enqueue: (job) => void ask(boss, job, options).catch(onTrouble),
     between: (target, command) => laneOf(target).inTurn.add(command),
-    passed: async (job) => ended(boss, await ask(boss, job), options.clock),
+    passed: async (job) => ended(boss, await ask(boss, job, options), options.clock),
     work: async (target, pass, times) => {
       const lane = laneOf(target);
       const failed = Promise.withResolvers<never>();
@@ -133,11 +137,18 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
 }
 
 // The wider scope replaces what waits already; the narrower one is part of it.
-async function ask(boss: PgBoss, job: PassJob): Promise<string | null> {
-  const of = { singletonKey: job.target };
+async function ask(boss: PgBoss, job: PassJob, servers: Servers): Promise<string | null> {
+  const of = sendOptions(job.target, servers);
   if (job.scope === "changes") return boss.send(QUEUE, job, of);
   const { jobs } = await boss.upsert(QUEUE, job, of);
   return jobs[0] ?? null;
+}
+
+type Servers = Pick<FleetQueueOptions, "servers">;
+
+function sendOptions(target: string, { servers }: Servers): SendOptions {
+  const id = servers.get(target);
+  return { singletonKey: target, ...(id === undefined ? {} : { group: { id } }) };
 }
 
 // However many machines ask, one pass begins in each interval.
@@ -145,11 +156,12 @@ async function askOnInterval(
   boss: PgBoss,
   target: string,
   { intervalMs, signal, jitter = () => 1 }: WorkTimes,
-  { clock, onTrouble }: FleetQueueOptions,
+  { clock, onTrouble, servers }: FleetQueueOptions,
 ): Promise<void> {
   const seconds = Math.max(1, Math.round(intervalMs / 1000));
-  const throttled = { singletonKey: target, singletonSeconds: seconds, deleteAfterSeconds: 2 * seconds + 60 };
-  await ask(boss, { target, scope: "changes", cause: "start" }).catch(onTrouble);
+  const once = { singletonSeconds: seconds, deleteAfterSeconds: 2 * seconds + 60 };
+  const throttled = { ...sendOptions(target, { servers }), ...once };
+  await ask(boss, { target, scope: "changes", cause: "start" }, { servers }).catch(onTrouble);
   while (!signal.aborted) {
     await clock.sleep(Math.round(intervalMs * jitter()), { signal }).catch((error: unknown) => {
       if (!signal.aborted) throw error;

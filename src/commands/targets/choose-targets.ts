@@ -1,11 +1,11 @@
 // src/commands/targets: the targets of the operator's configuration. See docs/pod.md#targets.
 
 import { normalize } from "node:path/posix";
-import type { RequestLimits } from "../../client/request-limit.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { ContentGate } from "../../core/gates/content-gate.ts";
 import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
 import type { PromotedField } from "../../core/promotion/version-fields.ts";
+import type { RequestLimits } from "../../core/request-shares.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import type { OrderRule } from "../../core/stages/decide-order.ts";
 import { durationMs } from "../../schema/duration.ts";

@@ -1,6 +1,5 @@
 import { join, resolve } from "node:path";
 import { sourceCache } from "../../cache/source-facts-cache.ts";
-import type { RequestLimit } from "../../client/request-limit.ts";
 import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
@@ -25,7 +24,7 @@ import { printedOn, type Terminal } from "../terminal.ts";
 import type { TargetChoice } from "./choose-targets.ts";
 import { chooseCommit, heldCommit, isWatching, orderIn } from "./commit-choice.ts";
 import { rulesOf } from "./pass-rules.ts";
-import { invocationFor, limitOf, operatorKeysOf } from "./server-of-target.ts";
+import { invocationFor, limitOf, operatorKeysOf, type ServerLimits } from "./server-of-target.ts";
 import type { StageOrders } from "./stage-orders.ts";
 import { targetGates } from "./target-gates.ts";
 import { remoteOf, type TargetsFollowing } from "./target-remote.ts";
@@ -85,8 +84,8 @@ export type SharedByTargets = {
   readonly orders: StageOrders | null;
   /** The open remotes, by the name of their source. */
   readonly remotes: Map<string, RemoteWithBackoff>;
-  /** The limits of the control planes that have an entry of `servers`, by its name. */
-  readonly limits: Map<string, RequestLimit>;
+  /** The limits of the control planes that have an entry of `servers`. */
+  readonly limits: ServerLimits;
   /** How the targets of patterns are followed. */
   readonly following: TargetsFollowing;
   readonly resources: AsyncDisposableStack;

@@ -33,6 +33,7 @@ import {
 } from "./create-target.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 import type { Expanded } from "./expand-targets.ts";
+import { serverLimits } from "./server-of-target.ts";
 import { type StageOrders, stageOrders } from "./stage-orders.ts";
 
 /** The targets of a command. */
@@ -146,7 +147,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     embedded,
     resources,
     remotes: reads?.remotes ?? new Map<string, RemoteWithBackoff>(),
-    limits: new Map(),
+    limits: await serverLimits(database, invocation, resources),
     orders: null,
     following: { check: async () => {}, gone: new Set<string>() },
   };

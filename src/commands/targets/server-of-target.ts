@@ -1,5 +1,9 @@
-import { createRequestLimit, type RequestLimit } from "../../client/request-limit.ts";
+import { createRequestLimit, ownTurns, type RequestLimit } from "../../client/request-limit.ts";
+import { errorMessage } from "../../contract/error-message.ts";
+import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { RequestLimits } from "../../core/request-shares.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import type { Invocation } from "../command.ts";
 import type { TargetChoice } from "./choose-targets.ts";
 
@@ -32,14 +36,40 @@ export function operatorKeysOf(choice: TargetChoice | null): { readonly server?:
   return { ...(server === null ? {} : { server }), ...(tokenFile === null ? {} : { tokenFile }) };
 }
 
+/** Returns the limit that all connections to a control plane share, by its name in `servers`. */
+export type ServerLimits = (server: RequestLimits & { readonly name: string }) => RequestLimit;
+
+/** The limits of control planes: those of this process, or those that the processes of a fleet keep together. */
+export async function serverLimits(
+  database: Secret | null,
+  { flags, terminal }: Invocation,
+  resources: AsyncDisposableStack,
+): Promise<ServerLimits> {
+  const { clock, random } = terminal;
+  const limits = new Map<string, RequestLimit>();
+  const create = await createLimits();
+  return (server) => {
+    const limit = limits.get(server.name) ?? create(server);
+    limits.set(server.name, limit);
+    return limit;
+  };
+
+  async function createLimits(): Promise<ServerLimits> {
+    if (database === null || flags.workers === undefined)
+      return (server) => createRequestLimit(ownTurns(server, clock));
+    // Loaded here, so that other commands do not load it.
+    const { openFleetLimits } = await import("../../daemon/fleet-limits.ts");
+    const onTrouble = (error: unknown): void =>
+      terminal.warnings.add(runWarning("no-limits", `the limits of the fleet: ${errorMessage(error)}`));
+    const fleet = resources.use(openFleetLimits({ address: database, process: random.id(), clock, onTrouble }));
+    return ({ name, ...server }) => fleet.limit(name, server);
+  }
+}
+
 /** What all connections to the control plane of a target share; null for no limit. */
 export function limitOf(
   choice: TargetChoice | null,
-  { limits, invocation }: { readonly limits: Map<string, RequestLimit>; readonly invocation: Invocation },
+  { limits }: { readonly limits: ServerLimits },
 ): RequestLimit | null {
-  if (!choice?.limits) return null;
-  const { name } = choice.limits;
-  const limit = limits.get(name) ?? createRequestLimit(choice.limits, invocation.terminal.clock);
-  limits.set(name, limit);
-  return limit;
+  return choice?.limits ? limits(choice.limits) : null;
 }

@@ -1,4 +1,3 @@
-import type { RequestLimit } from "../../client/request-limit.ts";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { GateRegistry, TargetGates } from "../../engine/gates/gate-access.ts";
@@ -8,7 +7,7 @@ import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
 import type { TargetChoice } from "./choose-targets.ts";
-import { invocationFor, limitOf, operatorKeysOf } from "./server-of-target.ts";
+import { invocationFor, limitOf, operatorKeysOf, type ServerLimits } from "./server-of-target.ts";
 
 /** The limits of the connection to another target's control plane, of which little is read. */
 const LIMITS = { concurrency: 4, requestTimeoutMs: 30_000 };
@@ -20,7 +19,7 @@ type Reaching = {
   readonly choices: readonly TargetChoice[];
   readonly use: Pick<ServerUse, "meter">;
   readonly embedded: ServerUse["embedded"];
-  readonly limits: Map<string, RequestLimit>;
+  readonly limits: ServerLimits;
   readonly resources: AsyncDisposableStack;
 };
 

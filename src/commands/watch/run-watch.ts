@@ -107,7 +107,7 @@ export async function openWatch(
       {
         targets: active.map((target) => daemonTarget(target, invocation)),
         state: { folder: opened.stateFolder },
-        queue: resources.use(await queueOf(opened, invocation)),
+        queue: resources.use(await queueOf(opened, active, invocation)),
         observers: {
           of: (name) => [...observersOf(name, followers.get(name), context), ...promotions.observe(name)],
           onWarning: terminal.warnings.add,
@@ -133,7 +133,11 @@ export async function openWatch(
 }
 
 // With a state in a database, the processes of a fleet share their passes by a queue there. A single one holds its locks.
-async function queueOf({ database }: FoundTargets, { flags, terminal }: Invocation): Promise<PassQueue> {
+async function queueOf(
+  { database }: FoundTargets,
+  targets: readonly CommandTarget[],
+  { flags, terminal }: Invocation,
+): Promise<PassQueue> {
   const { workers } = flags;
   if (workers === undefined) return createPassQueue(terminal);
   if (database === null) {
@@ -144,7 +148,13 @@ async function queueOf({ database }: FoundTargets, { flags, terminal }: Invocati
   const { openFleetQueue } = await import("../../daemon/fleet-queue.ts");
   const onTrouble = (error: unknown): void =>
     terminal.warnings.add(runWarning("no-queue", `the queue of passes: ${errorMessage(error)}`));
-  return openFleetQueue({ address: database, workers, clock: terminal.clock, onTrouble });
+  const { clock } = terminal;
+  return openFleetQueue({ address: database, workers, servers: serversOf(targets), clock, onTrouble });
+}
+
+function serversOf(targets: readonly CommandTarget[]): ReadonlyMap<string, string> {
+  const servers = new Map(targets.map(({ name, choice }) => [name, choice?.server ?? "default"]));
+  return new Set(servers.values()).size === 1 ? new Map() : servers;
 }
 
 function noFleet(workers: number): HoldfastError {

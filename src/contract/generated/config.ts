@@ -279,11 +279,11 @@ tokenFile?: (string | null)
  */
 caFile?: (string | null)
 /**
- * Most requests in flight, of all its targets in one process; renewals of leases are sent at once
+ * Most requests in flight, of all its targets in one process, or in all processes of a fleet; renewals of leases are sent at once
  */
 concurrency?: (number | null)
 /**
- * Most requests that are begun in a second, of all its targets in one process; renewals of leases are sent at once
+ * Most requests that are begun in a second, of all its targets in one process, or in all processes of a fleet; renewals of leases are sent at once
  */
 requestsPerSecond?: (number | null)
 }[] | null)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRequestLimit } from "../../../src/client/request-limit.ts";
+import { createRequestLimit, ownTurns } from "../../../src/client/request-limit.ts";
 import { systemClock } from "../../../src/clock/system.ts";
 import { calm, dial, json, page, serve } from "./server.ts";
 
@@ -17,7 +17,7 @@ test("connections that share a limit have no more requests in flight than it say
     inFlight -= 1;
     json(response, page([], request));
   });
-  const limit = createRequestLimit({ concurrency: 2, requestsPerSecond: null }, systemClock);
+  const limit = createRequestLimit(ownTurns({ concurrency: 2, requestsPerSecond: null }, systemClock));
   const connections = [dial(server.url, { limit }), dial(server.url, { limit })];
   await Promise.all(connections.flatMap((connection) => workspaces(connection, 20)));
   expect(server.seen).toHaveLength(40);
@@ -30,7 +30,7 @@ test("connections that share a limit begin no more requests in a second than it 
     times.push(systemClock.monotonic());
     json(response, page([], request));
   });
-  const limit = createRequestLimit({ concurrency: null, requestsPerSecond: 100 }, systemClock);
+  const limit = createRequestLimit(ownTurns({ concurrency: null, requestsPerSecond: 100 }, systemClock));
   const connections = [dial(server.url, { limit }), dial(server.url, { limit })];
   await Promise.all(connections.flatMap((connection) => workspaces(connection, 15)));
   const [first = 0, last = 0] = [times[0], times.at(-1)];
@@ -43,7 +43,7 @@ test("requests that failed make room for the next ones", async () => {
     if (nth <= 2) response.destroy();
     else json(response, page([], request));
   });
-  const limit = createRequestLimit({ concurrency: 1, requestsPerSecond: null }, systemClock);
+  const limit = createRequestLimit(ownTurns({ concurrency: 1, requestsPerSecond: null }, systemClock));
   await Promise.all(workspaces(dial(server.url, { limit }), 4));
   expect(server.seen.length).toBeGreaterThanOrEqual(6);
 });

@@ -1,0 +1,120 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Fault, faultProxy, silence } from "../support/fault-proxy.ts";
+import { team } from "../support/manifests.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
+
+const environment = ({ url }: Postgres) => ({
+  HOLDFAST_STATE: url,
+  HOLDFAST_STATE_KEY: "11".repeat(32),
+  HOLDFAST_CACHE: "on",
+});
+
+async function databaseServer(skip: (reason: string) => void): Promise<Postgres | null> {
+  const postgres = await startPostgres().catch((error: Error) => error);
+  if (postgres instanceof Error) {
+    skip(`PostgreSQL does not start here: ${postgres.message}`);
+    return null;
+  }
+  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  return postgres;
+}
+
+const names = ["a", "b", "c", "d", "e", "f"];
+const limits = { concurrency: 2, requestsPerSecond: 6 };
+
+/** Notes when each request arrives, and how many there are at once; renewals of leases are sent at once and do not count. */
+function noted() {
+  const arrivals: number[] = [];
+  const seen = { inFlight: 0, most: 0, delayMs: 0 };
+  const fault: Fault = async ({ reply, forward }) => {
+    arrivals.push(performance.now());
+    seen.inFlight += 1;
+    seen.most = Math.max(seen.most, seen.inFlight);
+    let isOver = false;
+    const end = () => {
+      if (!isOver) seen.inFlight -= 1;
+      isOver = true;
+    };
+    reply.once("close", end);
+    const { status, headers, body } = await forward();
+    setTimeout(() => {
+      end();
+      reply.writeHead(status, headers).end(body);
+    }, seen.delayMs);
+  };
+  const busiestSecond = (): number => {
+    const counts = arrivals.map((from) => arrivals.filter((at) => at >= from && at < from + 1000).length);
+    return Math.max(...counts);
+  };
+  return { arrivals, seen, fault, busiestSecond };
+}
+
+test("three processes keep the limits of a control plane together", async ({ skip }) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  // Without leases, which would let only one pass write at a time.
+  const server = await serve(["--documented-only"]);
+  const proxy = await faultProxy(server);
+  const notes = noted();
+  proxy.inject(({ path }) => !path.includes("/leases"), notes.fault);
+  const upstream = await upstreamOf(Object.fromEntries(names.map((name) => [`t/${name}/team.yaml`, team(name)])));
+  const config = {
+    sources: [{ name: "platform", url: upstream.folder }],
+    servers: [{ name: "s", url: proxy.url, tokenFile: "token", ...limits }],
+    targets: [{ name: "{dir}", each: "t/*", server: "s" }],
+  };
+  const watches = [1, 2, 3].map(async () => {
+    const operator = await operatorOf(config);
+    await operator.write("token", server.token);
+    const watch = operator.start(["watch", "--workers", "2", "--interval", "2"], environment(postgres));
+    await watch.shows("stdout", /in sync|unchanged|created/);
+  });
+  await Promise.all(watches);
+  // All passes begin at the same time, and each takes longer than the interval.
+  notes.seen.delayMs = 300;
+  const from = notes.arrivals.length;
+  await expect.poll(() => notes.arrivals.length).toBeGreaterThan(from + 40);
+  expect(notes.seen.most).toBeLessThanOrEqual(limits.concurrency);
+  // A request may begin late by a tenth of a second, and arrives later where the machine is busy.
+  expect(notes.busiestSecond()).toBeLessThanOrEqual(1.3 * limits.requestsPerSecond);
+});
+
+test("a control plane that hardly answers leaves a worker to the targets of another one", async ({ skip }) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const [slow, fast] = await Promise.all([serve(), serve()]);
+  const proxy = await faultProxy(slow);
+  const silent = proxy.inject(({ path }) => !path.includes("/leases"), silence);
+  const upstream = await upstreamOf(
+    Object.fromEntries(["s1", "s2", "s3", "f1"].map((name) => [`t/${name}/team.yaml`, team(name)])),
+  );
+  const operator = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    servers: [
+      { name: "slow", url: proxy.url, tokenFile: "slow" },
+      { name: "fast", url: fast.url, tokenFile: "fast" },
+    ],
+    targets: [
+      ...["s1", "s2", "s3"].map((name) => ({ name, server: "slow", paths: [`t/${name}`] })),
+      { name: "f1", server: "fast", paths: ["t/f1"] },
+    ],
+  });
+  await operator.write("slow", slow.token);
+  await operator.write("fast", fast.token);
+  operator.start(["watch", "--workers", "2", "--interval", "1", "--sink", "file"], environment(postgres));
+  await silent.hit;
+  await expect.poll(() => fast.effects().length).toBe(1);
+  const times: number[] = [];
+  for (const member of ["grace@example.com", "ada@example.com", "alan@example.com"]) {
+    const before = performance.now();
+    const effects = fast.effects().length;
+    await upstream.commit({ "t/f1/team.yaml": team("f1", member) });
+    await expect.poll(() => fast.effects().length, { interval: 20 }).toBe(effects + 1);
+    times.push(performance.now() - before);
+  }
+  // Each of its requests ends after thirty seconds.
+  expect(Math.max(...times)).toBeLessThan(10_000);
+  expect(slow.effects()).toEqual([]);
+});
