@@ -3,7 +3,7 @@ import { Pool, types } from "pg";
 import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import type { Secret } from "../../contract/secret.ts";
-import { type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
+import { isMigrated, type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
 import type { ConnectionUse, Store } from "../store.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store-error.ts";
 import { connectionString, publicAddress } from "./address.ts";
@@ -136,11 +136,12 @@ async function prepare(place: Place, migrations: Migrations, schema: SchemaMode)
     version: number;
   }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
   if ((rows[0]?.version ?? 0) < MIN_VERSION) throw new StoreError("older-server", "the server is too old");
+  const isCurrent = await isMigrated(database, migrations, place.namespace);
   if (schema === "leave") {
-    await requireSchema(database, migrations, place.namespace);
+    if (!isCurrent) await requireSchema(database, migrations, place.namespace);
     return;
   }
-  await migrate(database, migrations, place.namespace);
+  if (!isCurrent) await migrate(database, migrations, place.namespace);
   await prepareMarkers(database);
 }
 
