@@ -151,7 +151,7 @@ test("a state folder is moved into a database and back, and every command says w
   expect(imported.stdout).toMatch(
     /: 3 ledgers and 1 token are in postgres:.*\/postgres \(tokens: .*\.holdfast\) now\n$/,
   );
-  const { rows } = await client.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^importing'");
+  const { rows } = await client.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^holdfast_importing'");
   expect(rows).toEqual([]);
   expect(await answers(inDatabase)).toEqual(before);
   expect(await runHere(["state", "import", exported], { ...inDatabase, ...moving })).toMatchObject({ code: 5 });

@@ -27,7 +27,7 @@ async function database() {
   const address = new Secret(url);
   const access = (target: string | null = null) => databaseStateAt({ address, target, folder }, machine);
   const schemas = async () =>
-    (await client.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^(holdfast|importing)' ORDER BY 1")).rows;
+    (await client.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^holdfast' ORDER BY 1")).rows;
   return { client, access, schemas, state: { folder, database: address } };
 }
 
@@ -182,9 +182,10 @@ test("a database is refused while a process writes with it, or imports into it",
 test("an import that cannot take in one of the ledgers leaves nothing, and deletes what a killed one has left", async () => {
   const exported = await exportedOf([null, "prod"]);
   const to = await database();
-  await to.client.query("CREATE SCHEMA importing_0123abcd_1");
-  await to.client.query("CREATE TABLE importing_0123abcd_1.receipt (one int)");
-  await to.client.query("CREATE SCHEMA importing_of_others");
+  // Killed before it had a table, and while it was filled.
+  await to.client.query("CREATE SCHEMA holdfast_importing_0123abcd_1; CREATE SCHEMA holdfast_importing_0123abcd_2");
+  await to.client.query("CREATE TABLE holdfast_importing_0123abcd_2.receipt (one int)");
+  await to.client.query("CREATE SCHEMA holdfast_importing_of_others");
   // The second ledger finds no place for its events.
   await to.client.query(`
     CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$
@@ -193,7 +194,7 @@ test("an import that cannot take in one of the ledgers leaves nothing, and delet
     END $$`);
   await to.client.query("CREATE EVENT TRIGGER refuse ON ddl_command_end EXECUTE FUNCTION refuse()");
   await expect(importState(exported, to.state, options)).rejects.toThrow();
-  expect(await to.schemas()).toEqual([{ nspname: "importing_of_others" }]);
+  expect(await to.schemas()).toEqual([{ nspname: "holdfast_importing_of_others" }]);
   expect(existsSync(join(to.state.folder, "importing"))).toBe(false);
   await to.client.query("DROP EVENT TRIGGER refuse");
   expect(await importState(exported, to.state, options)).toEqual({ ledgers: 2, tokens: 0 });

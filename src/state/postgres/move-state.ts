@@ -56,7 +56,9 @@ function shownSchema(address: DatabasePlace["address"], schema: string): string 
   return `${publicAddress(address)} (schema ${schema})`;
 }
 
-const DRAFTS = "^importing_[0-9a-f]{8}_[0-9]+$";
+// No schema of a target ends like that.
+const DRAFTS =
+  "SELECT nspname AS schema FROM pg_namespace WHERE nspname ~ '^holdfast_importing_[0-9a-f]{8}_[0-9]{1,6}$'";
 
 /**
  * A database without a ledger. Each ledger is copied into a draft, a schema of another name, and all of them get their
@@ -75,9 +77,13 @@ export async function emptyDatabase(
   const session = opening.use(await openDatabaseSession(address, { clock }));
   for (const schema of await stateSchemas(session))
     await inTransaction(session, () => requireNoLedger(session, { schema, shown }));
-  await dropSchemas(session, await stateSchemas(session, DRAFTS));
+  const left = await session.query<{ schema: string }>(DRAFTS);
+  await dropSchemas(
+    session,
+    left.map(({ schema }) => schema),
+  );
   const drafts = new Map<string, string>();
-  const prefix = `importing_${random.id().slice(0, 8)}`;
+  const prefix = `holdfast_importing_${random.id().slice(0, 8)}`;
   // If the database is gone, the next import deletes them.
   opening.defer(() => dropSchemas(session, [...drafts.keys()]).catch(unlessGone));
   const open = opening.move();

@@ -15,15 +15,12 @@ export function schemaOf(target: string | null): string {
 
 const SCHEMAS = `
   SELECT nspname AS schema FROM pg_namespace
-  WHERE nspname ~ $1 AND to_regclass(quote_ident(nspname) || '.receipt') IS NOT NULL
+  WHERE nspname ~ '^holdfast(_.*_[0-9a-f]{8})?$' AND to_regclass(quote_ident(nspname) || '.receipt') IS NOT NULL
   ORDER BY nspname`;
 
-/** The schemas of a database that have states, or whose names match another pattern. */
-export async function stateSchemas(
-  session: DatabaseSession,
-  pattern = "^holdfast(_.*_[0-9a-f]{8})?$",
-): Promise<readonly string[]> {
-  const rows = await session.query<{ schema: string }>(SCHEMAS, [pattern]);
+/** The schemas of a database that have the states of targets. */
+export async function stateSchemas(session: DatabaseSession): Promise<readonly string[]> {
+  const rows = await session.query<{ schema: string }>(SCHEMAS);
   return rows.map(({ schema }) => schema);
 }
 
