@@ -1,5 +1,6 @@
 import { createRequestLimit, LATE_MS, type RequestLimit, type RequestTurns } from "../client/request-limit.ts";
 import type { Clock } from "../clock/clock.ts";
+import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
 import {
   NO_SHARES,
@@ -51,14 +52,23 @@ export type FleetLimitsOptions = {
 };
 
 /** Opens the limits that the processes of a fleet share; the database is connected when the first request is to begin. */
-export function openFleetLimits({ address, process, clock, onTrouble }: FleetLimitsOptions): FleetLimits {
+export function openFleetLimits({ address, process, clock, onTrouble: tell }: FleetLimitsOptions): FleetLimits {
   const database = createDatabase(address, clock);
+  let told = "";
+  // A database that cannot be reached is told once, and not each time that it is asked.
+  const onTrouble = (error: unknown): void => {
+    if (errorMessage(error) !== told) tell(error);
+    told = errorMessage(error);
+  };
   const ends: (() => Promise<void>)[] = [];
   return {
     limit: (server, limits) =>
       createRequestLimit((onTurn) => {
-        const ask = (asked: Omit<ShareRequest, "process">): Promise<DatedShare> =>
-          askForShare(database.query, server, { asked: { ...asked, process }, limits, clock });
+        const ask = async (asked: Omit<ShareRequest, "process">): Promise<DatedShare> => {
+          const share = await askForShare(database.query, server, { asked: { ...asked, process }, limits, clock });
+          told = "";
+          return share;
+        };
         const turns = createSharedTurns(limits, { ask, clock, onTrouble, onTurn });
         ends.push(turns.giveBack);
         return turns;

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type Fault, faultProxy, silence } from "../support/fault-proxy.ts";
+import { faultProxy, silence } from "../support/fault-proxy.ts";
 import { team } from "../support/manifests.ts";
+import { noteRequests } from "../support/note-requests.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -24,40 +25,13 @@ async function databaseServer(skip: (reason: string) => void): Promise<Postgres 
 const names = ["a", "b", "c", "d", "e", "f"];
 const limits = { concurrency: 2, requestsPerSecond: 6 };
 
-/** Notes when each request arrives, and how many there are at once; renewals of leases are sent at once and do not count. */
-function noted() {
-  const arrivals: number[] = [];
-  const seen = { inFlight: 0, most: 0, delayMs: 0 };
-  const fault: Fault = async ({ reply, forward }) => {
-    arrivals.push(performance.now());
-    seen.inFlight += 1;
-    seen.most = Math.max(seen.most, seen.inFlight);
-    let isOver = false;
-    const end = () => {
-      if (!isOver) seen.inFlight -= 1;
-      isOver = true;
-    };
-    reply.once("close", end);
-    const { status, headers, body } = await forward();
-    setTimeout(() => {
-      end();
-      reply.writeHead(status, headers).end(body);
-    }, seen.delayMs);
-  };
-  const busiestSecond = (): number => {
-    const counts = arrivals.map((from) => arrivals.filter((at) => at >= from && at < from + 1000).length);
-    return Math.max(...counts);
-  };
-  return { arrivals, seen, fault, busiestSecond };
-}
-
 test("three processes keep the limits of a control plane together", async ({ skip }) => {
   const postgres = await databaseServer(skip);
   if (postgres === null) return;
   // Without leases, which would let only one pass write at a time.
   const server = await serve(["--documented-only"]);
   const proxy = await faultProxy(server);
-  const notes = noted();
+  const notes = noteRequests();
   proxy.inject(({ path }) => !path.includes("/leases"), notes.fault);
   const upstream = await upstreamOf(Object.fromEntries(names.map((name) => [`t/${name}/team.yaml`, team(name)])));
   const config = {
