@@ -170,8 +170,9 @@ function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePas
         await passes.run(due);
       });
     } catch (error) {
-      if (isLocked(error) || storeErrorCode(error) !== null)
-        throw new NotNowError(errorMessage(error), { cause: error });
+      const storage = storeErrorCode(error);
+      if (storage === "newer-schema") throw outdated(error);
+      if (isLocked(error) || storage !== null) throw new NotNowError(errorMessage(error), { cause: error });
       if (isBegun || run.stopping.aborted) throw error;
       if (!isFinal(error, run)) return refused(error, startedAt, run);
       await run.onFatal(error, startedAt);
@@ -180,6 +181,14 @@ function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePas
     // What was stopped in the middle goes on elsewhere.
     if (run.stopping.aborted) throw new NotNowError("the process stops");
   };
+}
+
+// The stored status belongs to the newer release now, so this one ends without a word in it.
+function outdated(cause: unknown): HoldfastError {
+  return new HoldfastError("error", errorMessage(cause), {
+    hint: "run that release here too; where it runs already, the passes go on",
+    cause,
+  });
 }
 
 // A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.

@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
@@ -167,3 +168,28 @@ test.for(["SIGKILL", "SIGSTOP"] as const)(
     expect(server.effects()).toHaveLength(2 * targets.length);
   },
 );
+
+test("processes whose database a newer release has upgraded end with that reason, and leave the status as it is", async ({
+  skip,
+}) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const { upstream, machine } = await fleetOf(postgres, await serve());
+  const machines = await Promise.all([machine(), machine()]);
+  const [{ status }] = machines;
+  const commit = (await upstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(commit)(await status()), { timeout: 30_000 }).toBe(true);
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const { rows } = await client.query("SELECT nspname AS schema FROM pg_namespace WHERE nspname LIKE 'holdfast_a_%'");
+  const migrations = `${rows[0].schema}.holdfast_migration`;
+  await client.query(`INSERT INTO ${migrations} VALUES ('999-newer', '2027-01-01T00:00:00.000Z')`);
+  for (const { watch } of machines) {
+    const { code, stdout, stderr } = await watch.ended;
+    expect(code).toBe(1);
+    expect(`${stdout}${stderr}`).toMatch(/it was written by a newer\s+release/);
+  }
+  await client.query(`DELETE FROM ${migrations} WHERE name = '999-newer'`);
+  expect(isAt(commit)(await status())).toBe(true);
+});
