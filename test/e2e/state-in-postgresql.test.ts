@@ -31,15 +31,25 @@ test("commands share a state by its address, and keep it out of what they print"
   await second.runHere(["hold", "team/ml", "--reason", "incident", "--until", "2h"], env);
   expect((await first.runHere(["status"], env)).stdout).toContain("team/ml until");
   const password = new URL(url).password;
-  const refused = await first.runHere(["plan", "--state", url], { ...env, HOLDFAST_STATE: "" });
-  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("--state has a password") });
+  const asParameter = new URL(url);
+  asParameter.password = "";
+  asParameter.searchParams.set("password", password);
+  const flags = [url, asParameter.href, url.replace(/^postgres/, "POSTGRES"), url.replace(/^postgres/, "mysql")];
+  const refusals = [];
+  for (const flag of flags) {
+    const refused = await first.runHere(["plan", "--state", flag], { ...env, HOLDFAST_STATE: "" });
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("--state has a password") });
+    refusals.push(refused);
+  }
+  const other = await first.runHere(["plan"], { ...env, HOLDFAST_STATE: url.replace(/^postgres/, "mysql") });
+  expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining("postgres://user@host:5432/name") });
   const away = new URL(url);
   away.port = "1";
   const unreachable = await first.runHere(["plan"], { ...env, HOLDFAST_STATE: away.href });
   expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("it cannot be reached") });
   const keyless = await first.runHere(["plan"], { HOLDFAST_STATE: url });
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("none is given") });
-  for (const { stdout, stderr } of [refused, unreachable, keyless]) expect(stdout + stderr).not.toContain(password);
+  for (const { stdout, stderr } of [...refusals, other, unreachable, keyless]) expect(stdout + stderr).not.toContain(password);
   const file = join(await temporaryFolder(), "address");
   const named = { HOLDFAST_STATE_KEY: keyText, HOLDFAST_STATE_FILE: file };
   expect(await first.runHere(["plan"], named)).toMatchObject({ code: 1 });

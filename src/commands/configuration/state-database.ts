@@ -13,7 +13,7 @@ export function stateDatabase({ flags, terminal }: Invocation, configured: strin
   const given = file ? addressIn(resolve(cwd, file)) : (flags.state ?? configured);
   if (given === null || !isAddress(given)) return null;
   // What is on a command line, every user of the machine can read.
-  if (flags.state === given && env.HOLDFAST_STATE !== given && URL.parse(given)?.password !== "") {
+  if (flags.state === given && env.HOLDFAST_STATE !== given && hasPassword(given)) {
     throw new HoldfastError("invalid", "--state has a password, which every user of this machine can read", {
       hint: "set HOLDFAST_STATE instead, or name a file that has the address with HOLDFAST_STATE_FILE",
     });
@@ -30,9 +30,15 @@ function requireWellFormed(address: Secret): Secret {
   }
 }
 
-/** Whether a text names a database and not a folder. */
+// The driver takes one from the parameters too. What cannot be parsed may have one.
+function hasPassword(address: string): boolean {
+  const url = URL.parse(address);
+  return url === null || url.password !== "" || url.searchParams.has("password");
+}
+
+// An address of anything else is no folder either: its name, and a password in it, would be printed.
 function isAddress(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(text);
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 }
 
 function addressIn(file: string): string {
