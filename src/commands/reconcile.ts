@@ -19,7 +19,10 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
   const reply = await askDaemon(opened.stateFolder, { method: "POST", path }, { signal: terminal.stopping });
   if (reply === null) {
     throw new HoldfastError("error", `no daemon runs with the state folder ${opened.stateFolder}`, {
-      hint: "start one with holdfast watch, or name its state folder with --state",
+      hint:
+        opened.database === null
+          ? "start one with holdfast watch, or name its state folder with --state"
+          : "run this where one runs: its socket is in that folder; a webhook reaches those on other machines",
     });
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || isNamed(target));

@@ -78,7 +78,7 @@ async function logStart(invocation: Invocation, { opened, watching: targets }: O
   const servers = targets.map(({ choice }) => choice?.server ?? flags.server ?? opened.operator.server);
   const place = {
     state: opened.database === null ? opened.stateFolder : publicAddress(opened.database),
-    schema: await stateSchema(),
+    schema: await stateSchema(opened.database === null ? "folder" : "database"),
     keys: [...new Set(keys.flatMap((key) => key?.version ?? []))],
     targets: targets.map(({ name }) => name),
     tls: !(flags.embedded ?? false) && servers.every((server) => server?.startsWith("https:") ?? false),

@@ -22,7 +22,7 @@ export function statusReport(
 }
 
 function statusText(targets: readonly TargetStatus[], daemon: { readonly pid: number } | null): string {
-  const head = daemon === null ? "No daemon runs; this is what the last run has left.\n" : "";
+  const head = daemon === null ? "No daemon runs here; this is what the last run has left.\n" : "";
   return head + (targets.length < MANY_TARGETS ? targets.map(targetText).join("\n") : manyStatusesText(targets));
 }
 

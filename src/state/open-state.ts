@@ -30,10 +30,13 @@ export function databaseStateAt(place: DatabasePlace, options: StateAccessOption
   };
 }
 
-/** The newest migration of a state's ledgers. */
-export async function stateSchema(): Promise<string | null> {
-  const { stateMigrations } = await import("./database/state-schema.ts");
-  return Object.keys(stateMigrations()).toSorted().at(-1) ?? null;
+/** The newest migration of a state's ledgers, in a folder or in a database. */
+export async function stateSchema(place: "folder" | "database"): Promise<string | null> {
+  const migrations =
+    place === "folder"
+      ? (await import("./database/state-schema.ts")).stateMigrations()
+      : (await import("./postgres/state-tables.ts")).postgresStateMigrations(null);
+  return Object.keys(migrations).toSorted().at(-1) ?? null;
 }
 
 /** The key of the state that `--state` names, without creating one; null if it is missing or cannot be used. */

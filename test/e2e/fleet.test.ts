@@ -175,8 +175,8 @@ test("processes whose database a newer release has upgraded end with that reason
   const postgres = await databaseServer(skip);
   if (postgres === null) return;
   const { upstream, machine } = await fleetOf(postgres, await serve());
-  const machines = await Promise.all([machine(), machine()]);
-  const [{ status }] = machines;
+  const machines = await Promise.all([machine(["--log-format", "json"]), machine()]);
+  const [{ status, watch }] = machines;
   const commit = (await upstream.git("rev-parse", "HEAD")).trim();
   await expect.poll(async () => isAt(commit)(await status()), { timeout: 30_000 }).toBe(true);
   const client = new Client({ connectionString: postgres.url });
@@ -184,12 +184,26 @@ test("processes whose database a newer release has upgraded end with that reason
   onTestFinished(() => client.end());
   const { rows } = await client.query("SELECT nspname AS schema FROM pg_namespace WHERE nspname LIKE 'holdfast_a_%'");
   const migrations = `${rows[0].schema}.holdfast_migration`;
+  const newest = await client.query(`SELECT max(name) AS name FROM ${migrations}`);
+  expect(watch.stderr() + watch.stdout()).toContain(`"schema":"${newest.rows[0].name}"`);
   await client.query(`INSERT INTO ${migrations} VALUES ('999-newer', '2027-01-01T00:00:00.000Z')`);
-  for (const { watch } of machines) {
-    const { code, stdout, stderr } = await watch.ended;
+  for (const { watch: ending } of machines) {
+    const { code, stdout, stderr } = await ending.ended;
     expect(code).toBe(1);
     expect(`${stdout}${stderr}`).toMatch(/it was written by a newer\s+release/);
   }
   await client.query(`DELETE FROM ${migrations} WHERE name = '999-newer'`);
   expect(isAt(commit)(await status())).toBe(true);
+});
+
+test("a machine without a daemon says that none runs there, and how to reach the others", async ({ skip }) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const { runHere } = await operatorOf({});
+  const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText };
+  expect((await runHere(["status"], env)).stdout).toContain("No daemon runs here; ");
+  const reconciled = await runHere(["reconcile"], env);
+  expect(reconciled).toMatchObject({ code: 1, stderr: expect.stringContaining("a webhook reaches those on") });
+  const many = await runHere(["watch", "--workers", "101"], env);
+  expect(many).toMatchObject({ code: 3, stderr: expect.stringContaining("a whole number from 1 to 100") });
 });

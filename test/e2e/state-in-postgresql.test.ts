@@ -49,7 +49,8 @@ test("commands share a state by its address, and keep it out of what they print"
   expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("it cannot be reached") });
   const keyless = await first.runHere(["plan"], { HOLDFAST_STATE: url });
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("none is given") });
-  for (const { stdout, stderr } of [...refusals, other, unreachable, keyless]) expect(stdout + stderr).not.toContain(password);
+  for (const { stdout, stderr } of [...refusals, other, unreachable, keyless])
+    expect(stdout + stderr).not.toContain(password);
   const file = join(await temporaryFolder(), "address");
   const named = { HOLDFAST_STATE_KEY: keyText, HOLDFAST_STATE_FILE: file };
   expect(await first.runHere(["plan"], named)).toMatchObject({ code: 1 });

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -145,4 +147,20 @@ test("a state of a newer release is refused, and nothing is changed", async () =
   await expect(access().open({ keyText })).rejects.toMatchObject({ code: "newer-schema" });
   // Nor is it written by a process that had opened it before.
   await expect(state.lock()).rejects.toMatchObject({ code: "newer-schema" });
+});
+
+test("a state that is closed while its database does not answer fails for those alone who opened it", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const place = { address: new Secret(`postgres://u@127.0.0.1:${port}/none`), target: null };
+  const access = databaseStateAt({ ...place, folder: await temporaryFolder() }, machine);
+  const connected = once(silent, "connection");
+  const opened = access.open({ keyText });
+  const [socket] = await connected;
+  const closed = access[Symbol.asyncDispose]();
+  socket.destroy();
+  await expect(opened).rejects.toMatchObject({ code: "unreachable" });
+  await closed;
 });

@@ -192,7 +192,7 @@ export const flags = {
     "--workers <n>",
     "share the passes with other processes, and run at most so many at once; needs a state in PostgreSQL",
     {
-      parse: whole(1),
+      parse: whole(1, 100),
     },
   ),
   interval: numberFlag("--interval <s>", "seconds between comparisons with live (default: 60)", { parse: seconds() }),

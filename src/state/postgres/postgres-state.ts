@@ -54,7 +54,8 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const database = {
     writable: opened,
     readable: opened,
-    [Symbol.asyncDispose]: async () => (await opening)?.close(),
+    // Whoever opened it was told why it cannot be.
+    [Symbol.asyncDispose]: async () => (await opening?.catch(() => null))?.close(),
   };
   const lock = async (): Promise<StateLock> => {
     const store = await opened();
