@@ -3,6 +3,8 @@ export type RequestLimits = { readonly concurrency: number | null; readonly requ
 
 /** What the processes of a fleet have of the limits of one control plane. Times are those of their database. */
 export type RequestShares = {
+  /** When they were stored. */
+  readonly at: number;
   /** When the first request may begin for which nobody has a turn yet, in epoch milliseconds. */
   readonly nextAt: number;
   readonly holders: { readonly [process: string]: Holder };
@@ -41,7 +43,7 @@ export type RequestShare = {
 };
 
 /** The shares while no process has asked. */
-export const NO_SHARES: RequestShares = { nextAt: 0, holders: {} };
+export const NO_SHARES: RequestShares = { at: 0, nextAt: 0, holders: {} };
 
 /** A share that was not asked for again for so long, in milliseconds, is free. */
 export const SHARE_MS = 10_000;
@@ -54,18 +56,27 @@ const TURNS_MS = 250;
 
 /** Gives a process its share of what the others leave, so that all together stay within the limits and each gets its turn. */
 export function takeShare(
-  before: RequestShares,
+  stored: RequestShares,
   asked: ShareRequest,
   { concurrency, requestsPerSecond, now }: RequestLimits & { readonly now: number },
 ): { readonly after: RequestShares; readonly share: RequestShare } {
+  const before = setBack(stored, Math.max(0, stored.at - now));
   const { most, holders } = hold(before, asked, { limit: concurrency, now });
   if (requestsPerSecond === null || !asked.needsTurns || most <= asked.inFlight) {
-    return { after: { ...before, holders }, share: { most, turnsIn: 0, turns: 0 } };
+    return { after: { at: now, nextAt: before.nextAt, holders }, share: { most, turnsIn: 0, turns: 0 } };
   }
   const turns = Math.max(1, Math.floor((requestsPerSecond * TURNS_MS) / 1000));
   const from = Math.max(before.nextAt, now);
   const nextAt = from + (turns * 1000) / requestsPerSecond;
-  return { after: { nextAt, holders }, share: { most, turnsIn: from - now, turns } };
+  return { after: { at: now, nextAt, holders }, share: { most, turnsIn: from - now, turns } };
+}
+
+// The clock of the database may be set back, and another database may take its place: nobody waits until it is as late again.
+function setBack({ at, nextAt, holders }: RequestShares, ms: number): RequestShares {
+  const entries = Object.entries(holders).map(([name, one]) => {
+    return [name, { ...one, since: one.since - ms, until: one.until - ms }] as const;
+  });
+  return { at: at - ms, nextAt: nextAt - ms, holders: Object.fromEntries(entries) };
 }
 
 function hold(

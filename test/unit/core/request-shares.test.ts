@@ -104,3 +104,10 @@ test("a process that comes back late with requests in flight may begin none unti
   end("a");
   expect(ask("b", 2, SHARE_MS + 2).most).toBeLessThanOrEqual(1);
 });
+
+test("a clock that is set back by an hour lets nobody wait for it", () => {
+  const { ask } = fleet({ concurrency: 2, requestsPerSecond: 10 });
+  ask("a", 2, 3_600_000);
+  expect(ask("b", 2, 100)).toMatchObject({ most: 0 });
+  expect(ask("b", 2, 100 + SHARE_MS)).toMatchObject({ most: 2, turnsIn: 0 });
+});
