@@ -28,13 +28,15 @@ type Use = {
   readonly isWatched?: boolean;
   readonly isAllowed?: boolean;
   readonly after?: string;
+  readonly clock?: typeof systemClock;
 };
 
 /** Two targets of which one may change at once; each order that is made is as one of another process. */
 function targets(stateOf: (name: string) => StateAccess) {
   const live = new Map<string, ExaminedCommit>();
   const stateAs = (name: string) => stateOf(name) as TargetState;
-  const order = (name: string, { configuration = "one", isWatched = true, isAllowed = false, after }: Use = {}) => {
+  const order = (name: string, use: Use = {}) => {
+    const { configuration = "one", isWatched = true, isAllowed = false, after, clock = systemClock } = use;
     const members =
       after === undefined
         ? MEMBERS
@@ -64,7 +66,7 @@ function targets(stateOf: (name: string) => StateAccess) {
         },
         ...{ inTurn: (work) => work(), onObserved: () => {} },
       },
-      systemClock,
+      clock,
     );
   };
   const begun = async (name: string) => (await (await stateAs(name).target()).progress()).begun;
@@ -129,6 +131,20 @@ test("the place of a command that was killed is given back by a release of its s
   expect(await endHold("stage/first", state("a"), 0)).toBe(true);
   expect(await endHold("stage/first", state("a"), 0)).toBe(false);
   expect(await order("b").choose(["c2"], run)).toBe("c2");
+});
+
+test("time that two processes of a fleet have observed counts once", async () => {
+  const { order, live, state } = inMemory();
+  live.set("a", HEALTHY);
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now };
+  const processes = [order("a", { clock }), order("a", { clock })];
+  for (const nth of [0, 1, 2, 3, 4, 5, 6]) {
+    now = nth * 500;
+    await processes[nth % 2]?.observe({ commit: "c1", applied: null }, run);
+  }
+  const { commits } = await (await state("a").target()).progress();
+  expect(commits.at(-1)?.healthyMs).toBe(3000);
 });
 
 test("what a person has allowed goes on though its apply has failed, and a newer commit waits", async () => {

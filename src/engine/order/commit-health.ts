@@ -36,6 +36,8 @@ async function unlessFailed({ stopping }: Stoppable, work: () => Promise<Examine
 export type CommitHealth = {
   /** Null if no commit was applied, or none is known. */
   readonly observe: (target: Target, pass: PassOfOrder, run: Stoppable) => Promise<CommitObservation | null>;
+  /** Begins anew to count, since another process has observed the target too: the same time would count twice. */
+  readonly interrupt: () => void;
 };
 
 /** Creates the observation of one target; longer times than `maxGapMs` between two observations do not count. */
@@ -56,6 +58,9 @@ export function createCommitHealth(
       const observed = observeHealth(times, seen, { now: monotonic(), maxGapMs, waitMs });
       times = observed.times;
       return observed.observation;
+    },
+    interrupt: () => {
+      times = { ...times, healthyAt: null };
     },
   };
 }

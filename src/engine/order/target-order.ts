@@ -1,6 +1,7 @@
 // src/engine/order: when commits reach the targets that come after others. See docs/pod.md#order-between-targets.
 
 import type { Clock } from "../../clock/clock.ts";
+import { canonical } from "../../contract/json.ts";
 import { decisionsAt, holdOnStage } from "../../core/holds.ts";
 import type { OutcomeResult } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
@@ -78,6 +79,8 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
   let chosen: string | null = null;
   let overridden: string | null = null;
   let taken: string | null = null;
+  // What this process has observed last.
+  let observed: string | null = null;
   const decide = async (candidates: readonly string[], run: Stoppable): Promise<OrderDecision> => {
     const [newest] = candidates;
     if (newest === undefined) return UNCOMMITTED;
@@ -141,6 +144,7 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
       if (isChosen && hasConfigured(pass)) await store.advance((stored) => ({ ...stored, configuration }));
       if (!isSent) await release();
       taken = null;
+      if (observed !== null && observed !== latest(before)) health.interrupt();
       const observation = isObserved ? await health.observe(other(name), pass, run) : null;
       if (observation === null) return;
       const keepsPlace = owner.isWatched || !isSent;
@@ -148,9 +152,14 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
         const seen = progressAfter(stored, observation);
         return places.maxUpdate === null ? seen : placed(seen, rule, keepsPlace);
       });
+      observed = latest(after);
       places.onObserved(before, after);
     },
   };
+}
+
+function latest({ commits }: TargetProgress): string {
+  return canonical(commits.at(-1) ?? null);
 }
 
 const UNCOMMITTED: Unmet = {
