@@ -17,6 +17,9 @@ const HEARTBEAT_S = 10;
 const RENEWAL_S = 2;
 const SUPERVISION_S = 1;
 const CONNECTIONS = 3;
+// A database whose machine is gone answers nothing, and closes no connection.
+const ANSWER_MS = 10_000;
+const ASKED_AGAIN_MS = 1000;
 const QUEUED_CHECK_MS = 1000;
 const ENDED_CHECK_MS = 200;
 const STOP_MS = 5000;
@@ -56,8 +59,27 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   };
   const options = { ...given, onTrouble };
   const boss = await openBoss(options);
+  const ended = new AbortController();
+  const waiting = new Set<string>();
+  const enqueue = async (job: PassJob): Promise<void> => {
+    const key = JSON.stringify([job.target, job.scope]);
+    for (;;) {
+      try {
+        await ask(boss, job, options);
+        return;
+      } catch (error) {
+        onTrouble(error);
+      }
+      // The same is asked for again already.
+      if (waiting.has(key)) return;
+      waiting.add(key);
+      await options.clock.sleep(ASKED_AGAIN_MS, { signal: ended.signal }).catch(() => {});
+      waiting.delete(key);
+      if (ended.signal.aborted) return;
+    }
+  };
   const lanes = new Map<string, Lane>();
-  await boss.work<PassJob>(
+  await boss.work(
     QUEUE,
     {
       localConcurrency: options.workers,
@@ -67,7 +89,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       notifyPollingIntervalSeconds: 1,
       heartbeatRefreshSeconds: RENEWAL_S,
     },
-    async ([job]) => {
+    async ([job]: Job<PassJob>[]) => {
       told = "";
       if (job !== undefined) await runJob(job, { boss, lanes, ...options });
     },
@@ -79,9 +101,11 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   };
   return {
     machine: machineName,
-    enqueue: (job) => void ask(boss, job, options).catch(onTrouble),
+    enqueue: (job) => void enqueue(job),
     between: (target, command) => laneOf(target).inTurn.add(command),
-    passed: async (job) => ended(boss, await ask(boss, job, options), options.clock),
+    passed: async (job) => {
+      for (const id of await ask(boss, job, options)) await jobEnded(boss, id, options.clock);
+    },
     work: async (target, pass, times) => {
       const lane = laneOf(target);
       const failed = Promise.withResolvers<never>();
@@ -94,7 +118,10 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
         await lane.inTurn.onIdle();
       }
     },
-    [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: STOP_MS }),
+    [Symbol.asyncDispose]: () => {
+      ended.abort();
+      return boss.stop({ graceful: true, timeout: STOP_MS });
+    },
   };
 }
 
@@ -114,7 +141,9 @@ type Running = {
 };
 
 async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBoss> {
+  const connection = { query_timeout: ANSWER_MS, keepAlive: true };
   const boss = new PgBoss({
+    ...connection,
     connectionString: connectionString(address),
     application_name: "holdfast",
     schema: SCHEMA,
@@ -126,7 +155,8 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
     monitorIntervalSeconds: SUPERVISION_S,
     openTelemetry: { enabled: false },
   });
-  boss.on("error", onTrouble);
+  // The library gives copies of errors, too.
+  boss.on("error", ({ message }) => onTrouble(new Error(message)));
   try {
     await boss.start();
     await boss.createQueue(QUEUE, OPTIONS);
@@ -136,12 +166,12 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
   }
 }
 
-// The wider scope replaces what waits already; the narrower one is part of it.
-async function ask(boss: PgBoss, job: PassJob, servers: Servers): Promise<string | null> {
+// The wider scope replaces what waits already, a new job and one that is tried again; the narrower one is part of it.
+async function ask(boss: PgBoss, job: PassJob, servers: Servers): Promise<readonly string[]> {
   const of = sendOptions(job.target, servers);
-  if (job.scope === "changes") return boss.send(QUEUE, job, of);
-  const { jobs } = await boss.upsert(QUEUE, job, of);
-  return jobs[0] ?? null;
+  if (job.scope === "all") return (await boss.upsert(QUEUE, job, { ...of, match: "all" })).jobs;
+  const id = await boss.send(QUEUE, job, of);
+  return id === null ? [] : [id];
 }
 
 type Servers = Pick<FleetQueueOptions, "servers">;
@@ -198,8 +228,7 @@ async function endWaitingForOthers(boss: PgBoss, due: AbortController): Promise<
   if (waiting.length > 0) due.abort();
 }
 
-async function ended(boss: PgBoss, id: string | null, clock: Clock): Promise<void> {
-  if (id === null) return;
+async function jobEnded(boss: PgBoss, id: string, clock: Clock): Promise<void> {
   for (;;) {
     const [job] = await boss.findJobs(QUEUE, { id });
     if (job === undefined || !["created", "retry", "active"].includes(job.state)) return;
