@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { type Job, PgBoss, type SendOptions } from "pg-boss";
+import { type JobWithMetadata, PgBoss, type SendOptions } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -20,6 +20,7 @@ const CONNECTIONS = 3;
 // A database whose machine is gone answers nothing, and closes no connection.
 const ANSWER_MS = 10_000;
 const ASKED_AGAIN_MS = 1000;
+const UNWATCHED_TRIES = 30;
 const QUEUED_CHECK_MS = 1000;
 const ENDED_CHECK_MS = 200;
 const STOP_MS = 5000;
@@ -32,8 +33,8 @@ const OPTIONS = {
   // A pass may last long: only silence ends it.
   expireInSeconds: 86_400,
   deleteAfterSeconds: 600,
-  // What cannot run now, such as a pass over a target that another process is writing, is tried again.
-  retryLimit: 30,
+  // What cannot run now, such as a pass over a target that another process is writing, is tried again until it can.
+  retryLimit: 2 ** 31 - 1,
   retryDelay: 1,
 } as const;
 
@@ -88,8 +89,9 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,
       heartbeatRefreshSeconds: RENEWAL_S,
+      includeMetadata: true,
     },
-    async ([job]: Job<PassJob>[]) => {
+    async ([job]: JobWithMetadata<PassJob>[]) => {
       told = "";
       if (job !== undefined) await runJob(job, { boss, lanes, ...options });
     },
@@ -204,8 +206,13 @@ async function askOnInterval(
 
 type Worker = FleetQueueOptions & { readonly boss: PgBoss; readonly lanes: ReadonlyMap<string, Lane> };
 
-async function runJob({ data: job }: Job<PassJob>, { boss, lanes, clock, onTrouble }: Worker): Promise<void> {
+async function runJob(
+  { data: job, retryCount }: JobWithMetadata<PassJob>,
+  { boss, lanes, clock, onTrouble }: Worker,
+): Promise<void> {
   const lane = lanes.get(job.target);
+  // No machine has a configuration with this target any more.
+  if (lane === undefined && retryCount > UNWATCHED_TRIES) return;
   // Another machine has read a configuration with this target, or this one has stopped.
   if (lane === undefined || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
   const { pass, times, fail } = lane.running;

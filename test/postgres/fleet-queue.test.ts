@@ -2,12 +2,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/clock/system.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { openFleetQueue } from "../../src/daemon/fleet-queue.ts";
-import type { PassJob } from "../../src/daemon/pass-queue.ts";
+import { NotNowError, type PassJob } from "../../src/daemon/pass-queue.ts";
 import { temporaryFolder } from "../control-plane.ts";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
 const job: PassJob = { target: "a", scope: "all", cause: "signal" };
+const retriesOf = (target: string) =>
+  `UPDATE holdfast_jobs.job SET retry_count = 500 WHERE data->>'target' = '${target}'`;
 
 /** A process of a fleet, which watches the target `a`, behind a proxy to the database. */
 async function processOf(onPass: (job: PassJob | null) => void) {
@@ -28,7 +30,7 @@ async function processOf(onPass: (job: PassJob | null) => void) {
     // The database is used again.
     await statement(data, "DROP SCHEMA holdfast_jobs CASCADE");
   });
-  return { queue, wire };
+  return { queue, wire, run: (text: string) => statement(data, text) };
 }
 
 test.for(["refuses connections", "answers nothing"] as const)(
@@ -44,3 +46,28 @@ test.for(["refuses connections", "answers nothing"] as const)(
     await expect.poll(() => causes, { timeout: 30_000 }).toEqual(["start", "signal"]);
   },
 );
+
+test("a pass that has waited very long for another writer is made as soon as it can be", async () => {
+  let [isLocked, tries] = [true, 0];
+  const { run } = await processOf(() => {
+    tries += 1;
+    if (isLocked) throw new NotNowError("another process writes it");
+  });
+  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(0);
+  await run(retriesOf("a"));
+  const before = tries;
+  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  isLocked = false;
+  const then = tries;
+  await expect.poll(() => tries, { timeout: 20_000 }).toBe(then + 1);
+});
+
+test("a pass over a target that nobody watches any more is not tried for ever", async () => {
+  const { queue, run } = await processOf(() => {});
+  queue.enqueue({ ...job, target: "gone" });
+  const states = async () =>
+    (await run("SELECT state FROM holdfast_jobs.job WHERE data->>'target' = 'gone'")).map(({ state }) => state);
+  await expect.poll(states, { timeout: 20_000 }).toEqual(["retry"]);
+  await run(retriesOf("gone"));
+  await expect.poll(states, { timeout: 20_000 }).toEqual(["completed"]);
+});
