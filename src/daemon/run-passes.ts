@@ -4,6 +4,7 @@ import type { JsonObject } from "../contract/json.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { ApplyEvent, PassResult } from "../core/report/events.ts";
+import { LEDGER_UNWRITABLE } from "../engine/apply/write-job.ts";
 import type { Election, Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { ReadMemory } from "../engine/load/pass-memory.ts";
@@ -275,6 +276,7 @@ function createPass(
     context.onPassBegin({ target: name, scope, cause: job?.cause ?? defaultCause });
     defaultCause = "interval";
     let applied: ApplyEvent | null = null;
+    let isCutShort = false;
     try {
       if (!isMemoryRead) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
       if (!isMemoryRead && leader === null) context.onRecall(memory.told);
@@ -290,8 +292,8 @@ function createPass(
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
-      const isLost = leader?.isLost() ?? hasLostLease(ended.result);
-      if (ended.result.what === "superseded" || isLost) passAgain("retry");
+      isCutShort = leader === null && hasLostItsRight(ended.result);
+      if (ended.result.what === "superseded" || leader?.isLost()) passAgain("retry");
     } catch (error) {
       if (signal.aborted || error instanceof RetiredError) return;
       if (isTakenOver(error)) throw error;
@@ -314,6 +316,7 @@ function createPass(
     });
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
+    if (isCutShort) throw new NotNowError("the pass lost its lease or its database");
   };
   const forget = (): void => {
     memory = { ...NO_MEMORY, lastApplied: null };
@@ -331,9 +334,10 @@ function isFullPassDue({ lastFullPassAt }: PassMemory, now: number, driftInterva
 // At most a tenth earlier or later than the interval.
 const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
 
-// What a pass has not sent for that is no failure of its own, and would wait for the interval.
-function hasLostLease(result: PassResult): boolean {
-  return result.what === "applied" && result.report.outcomes.some(({ error }) => error?.status === 412);
+// Whether another process may have taken over: what a pass has not sent for that is no failure of its own.
+function hasLostItsRight(result: PassResult): boolean {
+  if (result.what !== "applied") return false;
+  return result.report.outcomes.some(({ error }) => error?.status === 412 || error?.code === LEDGER_UNWRITABLE);
 }
 
 function requireNoOtherWriter(result: PassResult): void {

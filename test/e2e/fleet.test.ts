@@ -104,6 +104,35 @@ test("a pass that loses its lease is made again at once, and not after the inter
   expect(refused.hits()).toBe(1);
 });
 
+test("a pass whose database is cut off is made again when that is back, and not after the interval", async ({
+  skip,
+}) => {
+  const postgres = await databaseServer(skip);
+  if (postgres === null) return;
+  const server = await serve();
+  const proxy = await faultProxy(server);
+  const url = new URL(postgres.url);
+  const wire = await startBreakableProxy(Number(url.port));
+  url.port = String(wire.port);
+  const { upstream, machine } = await fleetOf({ url: url.href }, proxy.server);
+  const cut = proxy.inject(
+    "putTeam",
+    async ({ forward, reply }) => {
+      await wire.disconnect();
+      const { status, headers, body } = await forward();
+      reply.writeHead(status, headers).end(body);
+    },
+    { times: 1, dryRun: false },
+  );
+  const { status, watch } = await machine(["--interval", "3600"]);
+  await cut.hit;
+  await watch.shows("stdout", /the ledger cannot be written/);
+  await wire.restore();
+  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(begun)(await status()), { timeout: 60_000 }).toBe(true);
+  expect(server.effects()).toHaveLength(targets.length);
+});
+
 test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {
   const postgres = await databaseServer(skip);
   if (postgres === null) return;

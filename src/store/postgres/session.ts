@@ -11,7 +11,7 @@ const ANSWER_MS = 10_000;
 const CLOSE_MS = 1000;
 
 /** How long a process that is suspended holds rows that others wait for, in milliseconds: less than any lease lasts. */
-export const IDLE_TRANSACTION_MS = 3000;
+export const IDLE_TRANSACTION_MS = 5000;
 
 // The server notices within 15 seconds that the machine of a session is gone.
 const SETTINGS = `SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2;
