@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { isObject } from "../../src/contract/json.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
+import { DAEMON, daemonEnvironment } from "../daemon.ts";
+import { startHoldfastServe, TOKEN } from "../start-control-plane.ts";
+import { type BenchServer, busyMilliseconds, peakMegabytes } from "../start-server.ts";
+import { type CountingGate, openGate } from "./counting-gate.ts";
+import { changeRepository, writeRepository } from "./repository.ts";
+
+/** How much a fleet looks after, and how many processes it has. */
+export type FleetSize = {
+  readonly repositories: number;
+  /** Manifests of each repository. */
+  readonly manifests: number;
+  readonly machines: number;
+  /** Passes at once in each process. */
+  readonly workers: number;
+};
+
+/** What some passes over everything took, all processes of the fleet together. */
+type Passes = {
+  readonly milliseconds: number;
+  readonly busyMilliseconds: number;
+  /** For how long they kept a processor of the control plane busy. */
+  readonly serverMilliseconds: number;
+  readonly requests: number;
+};
+
+/** What was measured of a fleet. */
+export type FleetFigures = {
+  readonly created: Passes;
+  /** From a push until the control plane has what it declares. */
+  readonly pushMs: number;
+  /** A full pass over every target with nothing to do. */
+  readonly verified: Passes;
+  /** The same with a control plane without digests. */
+  readonly listed: Passes;
+  /** The same in one process, which shares no passes. */
+  readonly single: Passes;
+  /** The most memory that a process of the fleet has had. */
+  readonly peakMegabytes: number;
+};
+
+const KEY = "11".repeat(32);
+const SECRET = "bench-only-webhook-secret";
+
+type World = {
+  readonly folder: string;
+  readonly size: FleetSize;
+  readonly server: BenchServer;
+  readonly gate: CountingGate;
+  readonly env: NodeJS.ProcessEnv;
+};
+
+/** A process of the fleet, with a folder of its own. */
+type Machine = { readonly folder: string; readonly process: ChildProcess; readonly pid: number };
+
+/** Lets a fleet create everything, and measures its passes when there is nothing left to do. */
+export async function measureFleet(size: FleetSize, note: (line: string) => void): Promise<FleetFigures> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-fleet-"));
+  await using resources = new AsyncDisposableStack();
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const postgres = resources.use(await startPostgres());
+  const server = await startHoldfastServe(join(folder, "control-plane"));
+  resources.defer(() => server.stop());
+  const gate = resources.use(await openGate(server.url));
+  const env = {
+    ...daemonEnvironment(),
+    ...{ HOLDFAST_SERVER: gate.url, HOLDFAST_TOKEN: TOKEN, HOLDFAST_CACHE: "on" },
+    ...{ HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: KEY, HOLDFAST_CONFIG: join(folder, "operator.yaml") },
+  };
+  const world: World = { folder, size, server, gate, env };
+  await put(gate.url, "clusters", { type: "cluster", name: "bench", cluster_type: "generic" });
+  note(`${size.repositories} repositories of ${size.manifests} manifests`);
+  writeRepositories(world);
+  const machines = Array.from({ length: size.machines }, (_, nth) =>
+    startMachine(world, `machine-${nth}`, ["--workers", `${size.workers}`]),
+  );
+  resources.defer(() => stopAll(machines));
+  note("the first passes");
+  const created = await measured(world, machines, () => inSync(world, machines[0]));
+  note("a push");
+  const pushMs = await measurePush(world, machines.at(-1));
+  await inSync(world, machines[0]);
+  note("passes with nothing to do");
+  await passOverAll(world, machines[0]);
+  const verified = await measured(world, machines, () => passOverAll(world, machines[0]));
+  note("passes with nothing to do, by lists");
+  gate.refuseDigests();
+  await passOverAll(world, machines[0]);
+  const listed = await measured(world, machines, () => passOverAll(world, machines[0]));
+  const peak = Math.max(...machines.map(({ pid }) => peakMegabytes(pid)));
+  await stopAll(machines);
+  note("passes with nothing to do, by lists, in one process");
+  const alone = [startMachine(world, "alone", [])];
+  resources.defer(() => stopAll(alone));
+  await passOverAll(world, alone[0]);
+  const single = await measured(world, alone, () => passOverAll(world, alone[0]));
+  return { created, pushMs, verified, listed, single, peakMegabytes: peak };
+}
+
+function writeRepositories({ folder, size }: World): void {
+  const names = Array.from({ length: size.repositories }, (_, nth) => `r${String(nth).padStart(3, "0")}`);
+  for (const name of names)
+    writeRepository(join(folder, "repositories", name), { workspace: name, manifests: size.manifests });
+  const operator = {
+    sources: names.map((name) => ({
+      name,
+      url: join(folder, "repositories", name),
+      webhookSecretFile: join(folder, "secret"),
+    })),
+    targets: names.map((name) => ({ name, source: name })),
+  };
+  writeFileSync(join(folder, "operator.yaml"), JSON.stringify(operator));
+  writeFileSync(join(folder, "secret"), SECRET);
+}
+
+function startMachine({ folder, env }: World, name: string, flags: readonly string[]): Machine {
+  const own = join(folder, name);
+  mkdirSync(own);
+  const log = openSync(join(own, "log"), "a");
+  const args = ["watch", "--no-wait", "--interval", "3600", "--listen", "127.0.0.1:0", "-o", "text", ...flags];
+  const child = spawn(DAEMON, args, { cwd: own, env, stdio: ["ignore", log, log] });
+  return { folder: own, process: child, pid: child.pid ?? 0 };
+}
+
+async function stopAll(machines: readonly Machine[]): Promise<void> {
+  for (const { process } of machines) {
+    process.kill("SIGTERM");
+    if (process.exitCode === null && process.signalCode === null) await once(process, "exit");
+  }
+}
+
+async function measured(
+  { server, gate }: World,
+  machines: readonly Machine[],
+  work: () => Promise<void>,
+): Promise<Passes> {
+  const busyOfAll = (): number => machines.reduce((sum, { pid }) => sum + busyMilliseconds(pid), 0);
+  const [began, busy, serverBusy, requests] = [
+    performance.now(),
+    busyOfAll(),
+    server.busyMilliseconds(),
+    gate.requests(),
+  ];
+  await work();
+  return {
+    milliseconds: performance.now() - began,
+    busyMilliseconds: busyOfAll() - busy,
+    serverMilliseconds: server.busyMilliseconds() - serverBusy,
+    requests: gate.requests() - requests,
+  };
+}
+
+async function passOverAll({ env }: World, machine: Machine | undefined): Promise<void> {
+  // A daemon that has just started has no socket yet.
+  for (;;) {
+    const { code, text } = await holdfast(["reconcile", "-o", "json"], { env, machine });
+    if (code === 0) return;
+    if (!text.includes("no daemon runs")) throw new Error(`reconcile ends with ${code}: ${text.slice(0, 1000)}`);
+    await wait(500);
+  }
+}
+
+// A status takes processor time itself, but not of the processes that are measured.
+const ASK_AGAIN_MS = 2000;
+
+async function inSync({ env, size }: World, machine: Machine | undefined): Promise<void> {
+  for (;;) {
+    const { text } = await holdfast(["status", "-o", "json"], { env, machine });
+    const status: unknown = text === "" ? {} : JSON.parse(text);
+    const targets = isObject(status) && Array.isArray(status.targets) ? status.targets : [];
+    const done = targets.filter((one) => isObject(one) && one.sync === "Synced" && one.condition === "Ready");
+    if (done.length === size.repositories) return;
+    if (machine !== undefined && machine.process.exitCode !== null) throw new Error("a process has ended");
+    await wait(ASK_AGAIN_MS);
+  }
+}
+
+async function holdfast(
+  args: readonly string[],
+  { env, machine }: { readonly env: NodeJS.ProcessEnv; readonly machine: Machine | undefined },
+): Promise<{ readonly code: number | null; readonly text: string }> {
+  if (machine === undefined) throw new TypeError("there is no process");
+  const child = spawn(DAEMON, args, { cwd: machine.folder, env, stdio: ["ignore", "pipe", "ignore"] });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (part: string) => {
+    text += part;
+  });
+  const [code] = await once(child, "close");
+  return { code, text };
+}
+
+/** Commits, and tells one of the processes by a webhook. */
+async function measurePush({ folder, gate }: World, machine: Machine | undefined): Promise<number> {
+  changeRepository(join(folder, "repositories", "r000"), "r000");
+  const log = readFileSync(join(machine?.folder ?? "", "log"), "utf8");
+  const [, listening = ""] = /^health and metrics on (http:\S+)$/m.exec(log) ?? [];
+  const began = performance.now();
+  const told = await fetch(`${listening}/hooks/r000`, { method: "POST", headers: { "x-gitlab-token": SECRET } });
+  if (!told.ok) throw new Error(`the webhook is refused with ${told.status}`);
+  for (;;) {
+    const path = "/api/svc/v1/apps?fqn=bench:r000:s0";
+    const answer = await fetch(gate.uncounted + path, { headers: { authorization: `Bearer ${TOKEN}` } });
+    if ((await answer.text()).includes('"replicas":7')) return performance.now() - began;
+    await wait(20);
+  }
+}
+
+async function put(server: string, kind: string, manifest: object): Promise<void> {
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const answer = await fetch(`${server}/api/svc/v1/${kind}`, {
+    method: "PUT",
+    headers,
+    body: JSON.stringify({ manifest }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
