@@ -19,13 +19,14 @@ export type Listing<Row> =
 
 const PARALLEL = 4;
 const PASSES = 4;
+const MOVED_READS = 4;
 const STALE_PAGES = 4;
 const MAX_PAGES = 20_000;
 const MAX_ROWS = 2_000_000;
 
 /**
  * Reads a whole list even if rows move between its pages. Rows are identified by their id, and the list is read again
- * only while it returns fewer rows than its own `total`.
+ * only while it returns fewer rows than its own `total`, or its totals differ.
  */
 export async function readList<Row>(
   read: PageReader<Row>,
@@ -44,10 +45,25 @@ export async function readList<Row>(
     const count = rows.length;
     const isSteady = new Set(totals).size === 1;
     if (count >= total && (isSteady || pass === PASSES)) return { state: "complete", rows, limit: size };
-    if (pass === PASSES) {
-      return { state: "inconsistent", fault: `reports ${total} rows and returns ${count} distinct ones` };
-    }
+    if (pass === PASSES) return withMoved(read, walked);
   }
+}
+
+// A list that others add to all the time never stays the same for a whole walk. Since the newest rows come first, what was added
+// meanwhile is on its first page, and what that moved on is behind its last one.
+async function withMoved<Row>(read: PageReader<Row>, { pages, limit }: WalkedPages<Row>): Promise<Listing<Row>> {
+  let rows = eachOnce(pages);
+  let total = 0;
+  const step = pages[0]?.rows.length ?? limit;
+  for (let nth = 0; nth < MOVED_READS; nth += 1) {
+    const behind = await readSpan(read, { offset: (pages.length + nth) * step, limit });
+    const first = behind === null ? null : await readSpan(read, { offset: 0, limit });
+    if (behind === null || first === null) return { state: "oversize" };
+    ({ total } = first);
+    rows = eachOnce([first, { rows, total }, behind]);
+    if (rows.length >= total) return { state: "complete", rows, limit };
+  }
+  return { state: "inconsistent", fault: `reports ${total} rows and returns ${rows.length} distinct ones` };
 }
 
 function eachOnce<Row>(pages: readonly Page<Row>[]): readonly Row[] {
@@ -56,7 +72,9 @@ function eachOnce<Row>(pages: readonly Page<Row>[]): readonly Row[] {
   return [...rows.values()];
 }
 
-type Walked<Row> = { readonly state: "walked"; readonly pages: readonly Page<Row>[]; readonly limit: number };
+type WalkedPages<Row> = { readonly pages: readonly Page<Row>[]; readonly limit: number };
+
+type Walked<Row> = WalkedPages<Row> & { readonly state: "walked" };
 
 type Failed = Exclude<Listing<never>, { readonly state: "complete" }>;
 

@@ -89,6 +89,16 @@ test("F19 a row inserted between two pages makes neither a gap nor a double", as
   expect(listing).toMatchObject({ state: "complete", rows: [{ id: "new" }, ...rows(25)] });
 });
 
+test("F19 a list that others add to all the time is read with all that was there when the reading began", async () => {
+  let all = rows(35);
+  const read = pages((span, nth) => {
+    all = [{ id: `new-${nth}` }, ...all];
+    return slice(all, span);
+  });
+  const listing = await readList(read, { limit: 10 });
+  expect(listing).toMatchObject({ state: "complete", rows: all });
+});
+
 test("F19 a row removed between two pages hides none of the others", async () => {
   let all = rows(25);
   const read = pages((span, nth) => {
