@@ -39,7 +39,9 @@ export type DaemonCommand = { readonly target: string } & (
 );
 
 /** The reply to a command: its result, or the error that refused it. */
-type CommandReply = { readonly is: "done"; readonly result: unknown } | ({ readonly is: "refused" } & FailureText);
+type CommandReply = { readonly is: "done"; readonly result: unknown } | Refusal;
+
+type Refusal = { readonly is: "refused" } & FailureText;
 
 /** Kernels limit the path of a socket: 108 bytes on Linux, 104 on macOS. */
 const MAX_PATH_LENGTH = 100;
@@ -107,20 +109,26 @@ async function replyTo(incoming: IncomingMessage, control: DaemonControl): Promi
   return { pid: process.pid, targets: await control.status() };
 }
 
-function refusal(error: unknown): CommandReply {
+function refusal(error: unknown): Refusal {
   const message = errorMessage(error);
   const { code, hint, diagnostics } =
     error instanceof HoldfastError ? error : ({ code: "error", hint: null, diagnostics: [] } as const);
   return { is: "refused", code, message, hint, diagnostics };
 }
 
+function refusedWith({ code, message, hint, diagnostics }: Refusal): HoldfastError {
+  return new HoldfastError(code, message, { hint, diagnostics });
+}
+
 /** Sends a request to the daemon that runs on a state folder and returns its status; null if none runs. */
-export function askDaemon(
+export async function askDaemon(
   stateFolder: string,
   { method, path }: { readonly method: "GET" | "POST"; readonly path: string },
   stop: Stop,
 ): Promise<DaemonReply | null> {
-  return send<DaemonReply>(stateFolder, { method, path, body: "" }, stop);
+  const reply = await send<DaemonReply | Refusal>(stateFolder, { method, path, body: "" }, stop);
+  if (reply !== null && "is" in reply) throw refusedWith(reply);
+  return reply;
 }
 
 /** Sends a command to the daemon that runs on a state folder and returns the result; null if none runs. */
@@ -133,8 +141,7 @@ export async function commandDaemon<Result>(
   const reply = await send<CommandReply>(stateFolder, { method: "POST", path: "/commands", body }, stop);
   if (reply === null) return null;
   if (reply.is === "done") return reply.result as Result;
-  const { code, message, hint, diagnostics } = reply;
-  throw new HoldfastError(code, message, { hint, diagnostics });
+  throw refusedWith(reply);
 }
 
 type DaemonRequest = { readonly method: "GET" | "POST"; readonly path: string; readonly body: string };

@@ -1,7 +1,6 @@
 import PQueue from "p-queue";
 import { type JobWithMetadata, PgBoss, type SendOptions } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
-import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
 import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
@@ -52,11 +51,12 @@ export type FleetQueueOptions = {
 
 /** Opens the queue that the processes of a fleet share: of each target, one pass runs at a time, on one of the machines. */
 export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOptions): Promise<PassQueue> {
-  let told = "";
+  const told = new Set<string>();
   // A database that cannot be reached is told once, and not at every look into the queue.
   const onTrouble = (error: unknown): void => {
-    if (errorMessage(error) !== told) tell(error);
-    told = errorMessage(error);
+    const text = troubleText(error);
+    if (!told.has(text)) tell(text);
+    told.add(text);
   };
   const options = { ...given, onTrouble };
   const boss = await openBoss(options);
@@ -92,7 +92,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       includeMetadata: true,
     },
     async ([job]: JobWithMetadata<PassJob>[]) => {
-      told = "";
+      told.clear();
       if (job !== undefined) await runJob(job, { boss, lanes, ...options });
     },
   );
@@ -106,7 +106,11 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     enqueue: (job) => void enqueue(job),
     between: (target, command) => laneOf(target).inTurn.add(command),
     passed: async (job) => {
-      for (const id of await ask(boss, job, options)) await jobEnded(boss, id, options.clock);
+      try {
+        for (const id of await ask(boss, job, options)) await jobEnded(boss, id, options.clock);
+      } catch (error) {
+        throw databaseError(options.address, toStoreError(error));
+      }
     },
     work: async (target, pass, times) => {
       const lane = laneOf(target);
@@ -125,6 +129,11 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       return boss.stop({ graceful: true, timeout: STOP_MS });
     },
   };
+}
+
+// The library tells of some errors as objects that have the members of an error.
+function troubleText(error: unknown): string {
+  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
 }
 
 /** A target of this process. */

@@ -87,6 +87,7 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   await wire.restore();
   await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 80_000 }).toBe(true);
   expect(server.effects()).toHaveLength(2 * targets.length);
+  for (const { watch } of machines) expect(watch.stdout() + watch.stderr()).not.toContain("[object Object]");
   for (const { watch } of machines) watch.kill("SIGTERM");
   for (const { watch } of machines) expect(await watch.ended).toMatchObject({ code: 0 });
 });

@@ -47,6 +47,12 @@ test("commands share a state by its address, and keep it out of what they print"
   away.port = "1";
   const unreachable = await first.runHere(["plan"], { ...env, HOLDFAST_STATE: away.href });
   expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("it cannot be reached") });
+  const client = await connectedTo(url);
+  onTestFinished(() => client.end());
+  await client.query("CREATE ROLE reader LOGIN PASSWORD 'reading'");
+  const reader = Object.assign(new URL(url), { username: "reader", password: "reading" }).href;
+  const denied = await first.runHere(["status"], { ...env, HOLDFAST_STATE: reader });
+  expect(denied).toMatchObject({ code: 1, stderr: expect.stringMatching(/the\s+right\s+to\s+create\s+schemas/) });
   const keyless = await first.runHere(["plan"], { HOLDFAST_STATE: url });
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("none is given") });
   for (const { stdout, stderr } of [...refusals, other, unreachable, keyless])
