@@ -302,6 +302,7 @@ function createPass(
         throw error;
       }
       onFailure(error);
+      isCutShort = leader === null && storeErrorCode(error) !== null;
     }
     await target.order
       ?.observe({ commit: memory.lastApplied?.desired.revision ?? null, applied }, { clock, stopping: signal })

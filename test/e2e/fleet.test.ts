@@ -2,54 +2,9 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
-import { team } from "../support/manifests.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
-import { type Server, serve } from "../support/server.ts";
-import { operatorOf, upstreamOf } from "../support/upstream.ts";
-
-const keyText = "11".repeat(32);
-const targets = ["a", "b", "c", "d", "e", "f"];
-
-/** A repository with one folder for each target, and machines that share their passes by a database. */
-async function fleetOf(postgres: { readonly url: string }, server: Server) {
-  const upstream = await upstreamOf(Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name)])));
-  const config = { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "t/*" }] };
-  const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
-  const machine = async (flags: readonly string[] = []) => {
-    const operator = await operatorOf(config, server);
-    const watch = operator.start(["watch", "--workers", "4", "--interval", "2", "--sink", "file", ...flags], env);
-    const status = async (): Promise<readonly Status[]> =>
-      JSON.parse((await operator.runHere(["status", "-o", "json"], env)).stdout).targets;
-    return { operator, watch, status, env };
-  };
-  return { upstream, machine, env };
-}
-
-type Status = {
-  readonly target: string;
-  readonly sync: string;
-  readonly appliedRevision: string | null;
-  readonly held: readonly string[];
-  readonly lastPass: { readonly machine?: string } | null;
-};
-
-/** A change of every target's team. */
-const changed = (member: string) =>
-  Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name, member)]));
-
-async function databaseServer(skip: (reason: string) => void): Promise<Postgres | null> {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) {
-    skip(`PostgreSQL does not start here: ${postgres.message}`);
-    return null;
-  }
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
-  return postgres;
-}
-
-const isAt = (commit: string) => (all: readonly Status[]) =>
-  all.length === targets.length &&
-  all.every(({ sync, appliedRevision }) => sync === "Synced" && appliedRevision === commit);
+import { changed, databaseServer, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
+import { serve } from "../support/server.ts";
+import { operatorOf } from "../support/upstream.ts";
 
 test("three processes share the passes of six targets, and a push reaches all of them once", async ({ skip }) => {
   const postgres = await databaseServer(skip);
@@ -103,35 +58,6 @@ test("a pass that loses its lease is made again at once, and not after the inter
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
   await expect.poll(async () => isAt(begun)(await status()), { timeout: 40_000 }).toBe(true);
   expect(refused.hits()).toBe(1);
-});
-
-test("a pass whose database is cut off is made again when that is back, and not after the interval", async ({
-  skip,
-}) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
-  const server = await serve();
-  const proxy = await faultProxy(server);
-  const url = new URL(postgres.url);
-  const wire = await startBreakableProxy(Number(url.port));
-  url.port = String(wire.port);
-  const { upstream, machine } = await fleetOf({ url: url.href }, proxy.server);
-  const cut = proxy.inject(
-    "putTeam",
-    async ({ forward, reply }) => {
-      await wire.disconnect();
-      const { status, headers, body } = await forward();
-      reply.writeHead(status, headers).end(body);
-    },
-    { times: 1, dryRun: false },
-  );
-  const { status, watch } = await machine(["--interval", "3600"]);
-  await cut.hit;
-  await watch.shows("stdout", /the ledger cannot be written/);
-  await wire.restore();
-  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await status()), { timeout: 60_000 }).toBe(true);
-  expect(server.effects()).toHaveLength(targets.length);
 });
 
 test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {

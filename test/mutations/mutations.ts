@@ -84,7 +84,7 @@ export const mutations: readonly Mutation[] = [
     name: "the test that fails on purpose, in CI",
     find: "npm run -s test:red\n",
     replace: "",
-    killedBy: { project: "parts", file: "test/runner/ci-run.test.ts", title: "CI runs the checks" },
+    killedBy: { project: "parts", file: "test/runner/ci-run.test.ts", title: "CI runs the README's command" },
   },
   {
     name: "demanding a failure of the test that fails on purpose",

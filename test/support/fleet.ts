@@ -1,0 +1,54 @@
+import { onTestFinished } from "vitest";
+import { team } from "./manifests.ts";
+import { type Postgres, startPostgres } from "./postgres.ts";
+import type { Server } from "./server.ts";
+import { operatorOf, upstreamOf } from "./upstream.ts";
+
+/** The key that seals the state of a fleet. */
+export const keyText = "11".repeat(32);
+/** The targets of a fleet, each with a team of its name. */
+export const targets = ["a", "b", "c", "d", "e", "f"];
+
+/** A repository with one folder for each target, and machines that share their passes by a database. */
+export async function fleetOf(postgres: { readonly url: string }, server: Server) {
+  const upstream = await upstreamOf(Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name)])));
+  const config = { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "t/*" }] };
+  const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
+  const machine = async (flags: readonly string[] = []) => {
+    const operator = await operatorOf(config, server);
+    const watch = operator.start(["watch", "--workers", "4", "--interval", "2", "--sink", "file", ...flags], env);
+    const status = async (): Promise<readonly Status[]> =>
+      JSON.parse((await operator.runHere(["status", "-o", "json"], env)).stdout).targets;
+    return { operator, watch, status, env };
+  };
+  return { upstream, machine, env };
+}
+
+/** What the status of a target says, as far as these tests read it. */
+type Status = {
+  readonly target: string;
+  readonly sync: string;
+  readonly appliedRevision: string | null;
+  readonly held: readonly string[];
+  readonly lastPass: { readonly machine?: string } | null;
+};
+
+/** A change of every target's team. */
+export const changed = (member: string) =>
+  Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name, member)]));
+
+/** A PostgreSQL for one test; where none starts, the test is skipped with the reason. */
+export async function databaseServer(skip: (reason: string) => void): Promise<Postgres | null> {
+  const postgres = await startPostgres().catch((error: Error) => error);
+  if (postgres instanceof Error) {
+    skip(`PostgreSQL does not start here: ${postgres.message}`);
+    return null;
+  }
+  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  return postgres;
+}
+
+/** Whether all targets have been made equal to a commit. */
+export const isAt = (commit: string) => (all: readonly Status[]) =>
+  all.length === targets.length &&
+  all.every(({ sync, appliedRevision }) => sync === "Synced" && appliedRevision === commit);
