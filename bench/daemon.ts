@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { cleanEnvironment } from "./run-program.ts";
-import { busyMilliseconds, peakMegabytes } from "./start-server.ts";
+import { busyMilliseconds, endProcess, peakMegabytes } from "./start-server.ts";
 
 /** A daemon is started as the image starts it. */
 export const DAEMON = join(import.meta.dirname, "../deploy/image/holdfast");
@@ -72,10 +71,7 @@ async function startDaemon({ source, state, env }: DaemonPlace): Promise<Daemon>
     env: { ...daemonEnvironment(), ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const stop = async () => {
-    child.kill("SIGTERM");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  };
+  const stop = () => endProcess(child);
   try {
     const url = await metricsAt(child.stderr);
     const pid = child.pid ?? 0;

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -30,10 +30,7 @@ export async function startServer(
     env: { ...cleanEnvironment(), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const stop = async () => {
-    child.kill("SIGTERM");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  };
+  const stop = () => endProcess(child);
   try {
     const url = await listeningAt(child.stdout);
     const pid = child.pid ?? 0;
@@ -49,6 +46,12 @@ export async function startServer(
     await stop();
     throw error;
   }
+}
+
+/** Asks a process to end, and waits until it has. */
+export async function endProcess(child: ChildProcess): Promise<void> {
+  child.kill("SIGTERM");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
 
 async function listeningAt(stdout: Readable): Promise<string> {

@@ -8,7 +8,7 @@ import { isObject } from "../../src/contract/json.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { DAEMON, daemonEnvironment } from "../daemon.ts";
 import { startHoldfastServe, TOKEN } from "../start-control-plane.ts";
-import { type BenchServer, busyMilliseconds, peakMegabytes } from "../start-server.ts";
+import { type BenchServer, busyMilliseconds, endProcess, peakMegabytes } from "../start-server.ts";
 import { type CountingGate, openGate } from "./counting-gate.ts";
 import { changeRepository, writeRepository } from "./repository.ts";
 
@@ -130,10 +130,7 @@ function startMachine({ folder, env }: World, name: string, flags: readonly stri
 }
 
 async function stopAll(machines: readonly Machine[]): Promise<void> {
-  for (const { process } of machines) {
-    process.kill("SIGTERM");
-    if (process.exitCode === null && process.signalCode === null) await once(process, "exit");
-  }
+  for (const { process } of machines) await endProcess(process);
 }
 
 async function measured(

@@ -45,14 +45,18 @@ export async function readList<Row>(
     const count = rows.length;
     const isSteady = new Set(totals).size === 1;
     if (count >= total && (isSteady || pass === PASSES)) return { state: "complete", rows, limit: size };
-    if (pass === PASSES) return withMoved(read, walked);
+    if (pass === PASSES) return withMoved(read, rows, walked);
   }
 }
 
 // A list that others add to all the time never stays the same for a whole walk. Since the newest rows come first, what was added
 // meanwhile is on its first page, and what that moved on is behind its last one.
-async function withMoved<Row>(read: PageReader<Row>, { pages, limit }: WalkedPages<Row>): Promise<Listing<Row>> {
-  let rows = eachOnce(pages);
+async function withMoved<Row>(
+  read: PageReader<Row>,
+  walkedRows: readonly Row[],
+  { pages, limit }: Walked<Row>,
+): Promise<Listing<Row>> {
+  let rows = walkedRows;
   let total = 0;
   const step = pages[0]?.rows.length ?? limit;
   for (let nth = 0; nth < MOVED_READS; nth += 1) {
@@ -72,9 +76,7 @@ function eachOnce<Row>(pages: readonly Page<Row>[]): readonly Row[] {
   return [...rows.values()];
 }
 
-type WalkedPages<Row> = { readonly pages: readonly Page<Row>[]; readonly limit: number };
-
-type Walked<Row> = WalkedPages<Row> & { readonly state: "walked" };
+type Walked<Row> = { readonly state: "walked"; readonly pages: readonly Page<Row>[]; readonly limit: number };
 
 type Failed = Exclude<Listing<never>, { readonly state: "complete" }>;
 

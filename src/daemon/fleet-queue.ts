@@ -166,8 +166,7 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
     monitorIntervalSeconds: SUPERVISION_S,
     openTelemetry: { enabled: false },
   });
-  // The library gives copies of errors, too.
-  boss.on("error", ({ message }) => onTrouble(new Error(message)));
+  boss.on("error", onTrouble);
   try {
     await boss.start();
     await boss.createQueue(QUEUE, OPTIONS);

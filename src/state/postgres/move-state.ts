@@ -18,7 +18,7 @@ import type { LedgerDestination } from "../sqlite/import-state.ts";
 import { ledgerFolder } from "../sqlite/ledger-folders.ts";
 import type { DatabasePlace, StateTransfer } from "../state.ts";
 import { inUse, requireKey } from "./postgres-state.ts";
-import { olderSchema, schemaOf, stateSchemas, targetIn } from "./state-schemas.ts";
+import { olderSchema, schemaOf, shownSchema, stateSchemas, targetIn } from "./state-schemas.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
 import { leaseHolder } from "./writer-lease.ts";
 
@@ -33,7 +33,7 @@ export async function databaseLedgers(
   await using session = await openDatabaseSession(address, { clock });
   const ledgers: LedgerSource[] = [];
   for (const schema of await stateSchemas(session)) {
-    const name = shownSchema(address, schema);
+    const name = shownSchema(publicAddress(address), schema);
     const target = await targetIn(session, schema, name);
     const copyTo = async (path: string): Promise<void> => {
       const options = { clock, random, schema: "leave", namespace: schema, pools: POOLS } as const;
@@ -50,10 +50,6 @@ export async function databaseLedgers(
     ledgers.push({ target, name, folder: ledgerFolder(folder, target), copyTo });
   }
   return ledgers;
-}
-
-function shownSchema(address: DatabasePlace["address"], schema: string): string {
-  return `${publicAddress(address)} (schema ${schema})`;
 }
 
 // No schema of a target ends like that.
@@ -147,13 +143,13 @@ async function requireNoLedger(
   const tables = found.map(({ name }) => name);
   if (isReplaced) await session.query(`LOCK TABLE ${tables.map(quoted).join(", ")} IN ACCESS EXCLUSIVE MODE`);
   const holder = await leaseHolder(session);
-  if (holder !== null) throw inUse(`${shown} (schema ${schema})`, holder.by);
+  if (holder !== null) throw inUse(shownSchema(shown, schema), holder.by);
   const rows = tables
     .filter((name) => !EMPTY_TABLES.includes(name))
     .map((name) => `EXISTS (SELECT 1 FROM ${quoted(name)})`);
   const [filled] = await session.query<{ filled: boolean }>(`SELECT ${rows.join(" OR ")} AS filled`);
   if (filled?.filled !== true) return;
-  throw new HoldfastError("refused", `the state in ${shown} (schema ${schema}) has a ledger already`, {
+  throw new HoldfastError("refused", `the state in ${shownSchema(shown, schema)} has a ledger already`, {
     hint: `name an empty database, or delete that state with DROP SCHEMA ${schema} CASCADE; nothing was changed`,
   });
 }

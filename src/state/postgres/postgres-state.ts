@@ -15,7 +15,7 @@ import type { StateTables } from "../database/state-schema.ts";
 import { storedTarget } from "../database/target-store.ts";
 import { makeStateFolder } from "../sqlite/ledger-folders.ts";
 import type { DatabasePlace, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
-import { schemaOf } from "./state-schemas.ts";
+import { schemaOf, shownSchema } from "./state-schemas.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
 import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 
@@ -27,7 +27,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const { address, folder } = place;
   const schema = schemaOf(place.target);
   const migrations = postgresStateMigrations(place.target);
-  const shown = `${publicAddress(address)} (schema ${schema})`;
+  const shown = shownSchema(publicAddress(address), schema);
   let opening: Promise<Store<StateTables>> | null = null;
   // The number under which this process took the lock; null while it has not.
   let number: number | null = null;

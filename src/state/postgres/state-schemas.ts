@@ -13,6 +13,11 @@ export function schemaOf(target: string | null): string {
   return `holdfast_${readable}_${createHash("sha256").update(target).digest("hex").slice(0, 8)}`;
 }
 
+/** How messages name a schema of a database, whose address has no password. */
+export function shownSchema(address: string, schema: string): string {
+  return `${address} (schema ${schema})`;
+}
+
 const SCHEMAS = `
   SELECT nspname AS schema FROM pg_namespace
   WHERE nspname ~ '^holdfast(_.*_[0-9a-f]{8})?$' AND to_regclass(quote_ident(nspname) || '.receipt') IS NOT NULL
