@@ -1,8 +1,9 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { faultProxy, silence } from "../support/fault-proxy.ts";
 import { team } from "../support/manifests.ts";
 import { noteRequests } from "../support/note-requests.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { ownPostgres } from "../support/own-postgres.ts";
+import type { Postgres } from "../support/postgres.ts";
 import { serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
@@ -12,22 +13,11 @@ const environment = ({ url }: Postgres) => ({
   HOLDFAST_CACHE: "on",
 });
 
-async function databaseServer(skip: (reason: string) => void): Promise<Postgres | null> {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) {
-    skip(`PostgreSQL does not start here: ${postgres.message}`);
-    return null;
-  }
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
-  return postgres;
-}
-
 const names = ["a", "b", "c", "d", "e", "f"];
 const limits = { concurrency: 2, requestsPerSecond: 6 };
 
 test("three processes keep the limits of a control plane together", async ({ skip }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   // Without leases, which would let only one pass write at a time.
   const server = await serve(["--documented-only"]);
   const proxy = await faultProxy(server);
@@ -56,8 +46,7 @@ test("three processes keep the limits of a control plane together", async ({ ski
 });
 
 test("a control plane that hardly answers leaves a worker to the targets of another one", async ({ skip }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const [slow, fast] = await Promise.all([serve(), serve()]);
   const proxy = await faultProxy(slow);
   const silent = proxy.inject(({ path }) => !path.includes("/leases"), silence);

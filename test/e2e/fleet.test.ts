@@ -2,13 +2,13 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
-import { changed, databaseServer, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
+import { changed, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
+import { ownPostgres } from "../support/own-postgres.ts";
 import { serve } from "../support/server.ts";
 import { operatorOf } from "../support/upstream.ts";
 
 test("three processes share the passes of six targets, and a push reaches all of them once", async ({ skip }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const server = await serve();
   const { upstream, machine } = await fleetOf(postgres, server);
   const machines = await Promise.all([machine(), machine(), machine()]);
@@ -23,8 +23,7 @@ test("three processes share the passes of six targets, and a push reaches all of
 test("a database that is cut off ends no process: nothing is written meanwhile, and afterwards each goes on", async ({
   skip,
 }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const server = await serve();
   const wire = await startBreakableProxy(Number(new URL(postgres.url).port));
   const url = new URL(postgres.url);
@@ -48,8 +47,7 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
 });
 
 test("a pass that loses its lease is made again at once, and not after the interval", async ({ skip }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const proxy = await faultProxy(await serve());
   const { upstream, machine } = await fleetOf(postgres, proxy.server);
   const refusal = { statusCode: 412, message: "another lease is newer", code: "stale-fencing-token" };
@@ -61,8 +59,7 @@ test("a pass that loses its lease is made again at once, and not after the inter
 });
 
 test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const server = await serve();
   const { upstream, machine } = await fleetOf(postgres, server);
   const flags = ["--listen", "127.0.0.1:0", "--interval", "1"];
@@ -100,8 +97,7 @@ test("a command on one machine is obeyed by all, and each target has its gauges 
 test.for(["SIGKILL", "SIGSTOP"] as const)(
   "what a process is doing when it gets %s goes on elsewhere, and nothing is written twice",
   async (signal, { skip }) => {
-    const postgres = await databaseServer(skip);
-    if (postgres === null) return;
+    const postgres = await ownPostgres(skip);
     const server = await serve();
     const { upstream, machine } = await fleetOf(postgres, server);
     const lost = await machine();
@@ -128,8 +124,7 @@ test.for(["SIGKILL", "SIGSTOP"] as const)(
 test("processes whose database a newer release has upgraded end with that reason, and leave the status as it is", async ({
   skip,
 }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const { upstream, machine } = await fleetOf(postgres, await serve());
   const machines = await Promise.all([machine(["--log-format", "json"]), machine()]);
   const [{ status, watch }] = machines;
@@ -153,8 +148,7 @@ test("processes whose database a newer release has upgraded end with that reason
 });
 
 test("a machine without a daemon says that none runs there, and how to reach the others", async ({ skip }) => {
-  const postgres = await databaseServer(skip);
-  if (postgres === null) return;
+  const postgres = await ownPostgres(skip);
   const { runHere } = await operatorOf({});
   const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText };
   expect((await runHere(["status"], env)).stdout).toContain("No daemon runs here; ");

@@ -12,7 +12,7 @@ import { startJudge } from "../support/gate-judge.ts";
 import { commitAll, git } from "../support/git.ts";
 import { foundations, model, prompt, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { ownPostgres } from "../support/own-postgres.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -634,9 +634,7 @@ test("the diff of a patch file with a secret in plain text is shown nowhere, and
 test("of two daemons over one state in PostgreSQL, with targets from a pattern, one proposes at a time", async ({
   skip,
 }) => {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const postgres = await ownPostgres(skip);
   const documented = controlPlaneVariants.find(({ name }) => name === "documented-only")?.serve ?? serve;
   const planes = [await documented(), await documented()] as const;
   const fake = await startGitHub(onTestFinished);

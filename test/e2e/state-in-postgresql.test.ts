@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { ownPostgres } from "../support/own-postgres.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -12,9 +12,7 @@ import { operatorOf, upstreamOf } from "../support/upstream.ts";
 const keyText = "11".repeat(32);
 
 test("commands share a state by its address, and keep it out of what they print", async ({ skip }) => {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const postgres = await ownPostgres(skip);
   const { url } = postgres;
   const server = await serve();
   const env = { HOLDFAST_STATE: url, HOLDFAST_STATE_KEY: keyText };
@@ -71,9 +69,7 @@ test("commands share a state by its address, and keep it out of what they print"
 test("what patterns of targets stood for is in the database, for a machine that has never seen it", async ({
   skip,
 }) => {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const postgres = await ownPostgres(skip);
   const server = await serve();
   const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
   const upstream = await upstreamOf({ "c/a/m.yaml": team("a"), "c/b/m.yaml": team("b"), "c/new/m.yaml": team("new") });
@@ -108,9 +104,7 @@ test("what patterns of targets stood for is in the database, for a machine that 
 test("a state folder is moved into a database and back, and every command says what it said before", async ({
   skip,
 }) => {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
+  const postgres = await ownPostgres(skip);
   const server = await serve();
   const all = Object.entries(everyKind).map(([file, text]) => [`c/all/${file}`, text]);
   const upstream = await upstreamOf({ ...Object.fromEntries(all), "c/b/m.yaml": team("b") });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
-import { faultProxy } from "../support/fault-proxy.ts";
-import { databaseServer, fleetOf, isAt, targets } from "../support/fleet.ts";
+import { faultProxy, passOn } from "../support/fault-proxy.ts";
+import { fleetOf, isAt, targets } from "../support/fleet.ts";
+import { ownPostgres } from "../support/own-postgres.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { serve } from "../support/server.ts";
 import { nothingFound, seedOf } from "./sweep.ts";
@@ -24,8 +25,7 @@ test.for(Array.from({ length: seeds }, (_, nth) => seed + nth))(
 test.for(["listTeams", "putTeam"] as const)(
   "a pass whose database is cut off at %s is made again when that is back, and not after the interval",
   async (operation, { skip }) => {
-    const postgres = await databaseServer(skip);
-    if (postgres === null) return;
+    const postgres = await ownPostgres(skip);
     const server = await serve();
     const proxy = await faultProxy(server);
     const url = new URL(postgres.url);
@@ -34,10 +34,9 @@ test.for(["listTeams", "putTeam"] as const)(
     const { upstream, machine } = await fleetOf({ url: url.href }, proxy.server);
     const cut = proxy.inject(
       operation,
-      async ({ forward, reply }) => {
+      async (passing) => {
         await wire.disconnect();
-        const { status, headers, body } = await forward();
-        reply.writeHead(status, headers).end(body);
+        await passOn(passing);
       },
       { times: 1, dryRun: false },
     );

@@ -1,13 +1,13 @@
 import { cpSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ImportReport } from "../../src/contract/generated/output.ts";
 import { isObject, type JsonObject } from "../../src/contract/json.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
 import { baseCount, corpusFiles, isUpload, makeSecrets, own, variantsByType } from "../conformance/platform-world.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { ownPostgres } from "../support/own-postgres.ts";
 import { type Server, serve, serveProcess } from "../support/server.ts";
 import { exampleCount, examples, type Source, sourceOf } from "../support/source.ts";
 import { randomFrom, sample, seedOf } from "./sweep.ts";
@@ -32,9 +32,7 @@ export function testRoundTrips(sizes: Sizes): void {
   test(`${what} on SQLite`, () => importBothWays(manifests, null));
 
   test(`${what} on PostgreSQL`, async ({ skip }) => {
-    const postgres = await startPostgres().catch((error: Error) => error);
-    if (postgres instanceof Error) return skip(`PostgreSQL does not start here: ${postgres.message}`);
-    onTestFinished(() => postgres[Symbol.asyncDispose]());
+    const postgres = await ownPostgres(skip);
     await importBothWays(manifests, postgres.url);
   });
 }

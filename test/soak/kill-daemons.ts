@@ -1,5 +1,5 @@
 import { eventually } from "../support/eventually.ts";
-import type { Fault } from "../support/fault-proxy.ts";
+import { passOn } from "../support/fault-proxy.ts";
 import { type Files, foundations, prompt, service, team } from "../support/manifests.ts";
 import type { Running } from "../support/process.ts";
 import type { Source } from "../support/source.ts";
@@ -205,8 +205,3 @@ function commit(nth: number): Files {
     "team.yaml": team("ml", `member-${nth}@example.com`),
   };
 }
-
-const passOn: Fault = async ({ reply, forward }) => {
-  const { status, headers, body } = await forward();
-  reply.writeHead(status, headers).end(body);
-};

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type BreakableProxy, startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Asked, dropAfter, dropBefore, type Fault, faultProxy, type Injected } from "../support/fault-proxy.ts";
+import {
+  type Asked,
+  dropAfter,
+  dropBefore,
+  type Fault,
+  faultProxy,
+  type Injected,
+  passOn,
+} from "../support/fault-proxy.ts";
 import { type Files, foundations, service, team } from "../support/manifests.ts";
 import type { Postgres } from "../support/postgres.ts";
 import type { Running } from "../support/process.ts";
@@ -274,8 +282,3 @@ function filesOf(nth: number): Files {
   ]);
   return Object.fromEntries(files.flat());
 }
-
-const passOn: Fault = async ({ reply, forward }) => {
-  const { status, headers, body } = await forward();
-  reply.writeHead(status, headers).end(body);
-};

@@ -1,3 +1,4 @@
+import { passOn } from "../support/fault-proxy.ts";
 import type { Running } from "../support/process.ts";
 import { sourceOf } from "../support/source.ts";
 import { lay, startWorld, wantedOf } from "./commits.ts";
@@ -45,14 +46,7 @@ async function tryRound(world: Trial, nth: number, delay: number): Promise<Findi
   await lay(trial, nth);
   await lay({ ...trial, source: other }, nth);
   const second = Promise.withResolvers<Running>();
-  const { hit } = behind.proxy.inject(
-    /./,
-    async ({ reply, forward }) => {
-      const { status, headers, body } = await forward();
-      reply.writeHead(status, headers).end(body);
-    },
-    { skip: delay, times: 1 },
-  );
+  const { hit } = behind.proxy.inject(/./, passOn, { skip: delay, times: 1 });
   const first = source.start(applying);
   // The first one may be done before.
   void Promise.race([hit, first.ended]).then(() => second.resolve(other.start(applying)));

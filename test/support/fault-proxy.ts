@@ -147,7 +147,7 @@ function without(names: readonly string[], headers: IncomingHttpHeaders): Incomi
 }
 
 /** Passes a request on unharmed. */
-async function passOn({ reply, forward }: Passing): Promise<void> {
+export async function passOn({ reply, forward }: Passing): Promise<void> {
   const { status, headers, body } = await forward();
   reply.writeHead(status, headers).end(body);
 }

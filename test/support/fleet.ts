@@ -1,6 +1,4 @@
-import { onTestFinished } from "vitest";
 import { team } from "./manifests.ts";
-import { type Postgres, startPostgres } from "./postgres.ts";
 import type { Server } from "./server.ts";
 import { operatorOf, upstreamOf } from "./upstream.ts";
 
@@ -36,17 +34,6 @@ type Status = {
 /** A change of every target's team. */
 export const changed = (member: string) =>
   Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name, member)]));
-
-/** A PostgreSQL for one test; where none starts, the test is skipped with the reason. */
-export async function databaseServer(skip: (reason: string) => void): Promise<Postgres | null> {
-  const postgres = await startPostgres().catch((error: Error) => error);
-  if (postgres instanceof Error) {
-    skip(`PostgreSQL does not start here: ${postgres.message}`);
-    return null;
-  }
-  onTestFinished(() => postgres[Symbol.asyncDispose]());
-  return postgres;
-}
 
 /** Whether all targets have been made equal to a commit. */
 export const isAt = (commit: string) => (all: readonly Status[]) =>
