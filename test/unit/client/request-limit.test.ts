@@ -25,17 +25,18 @@ test("connections that share a limit have no more requests in flight than it say
 });
 
 test("connections that share a limit begin no more requests in a second than it says, together", async () => {
-  const times: number[] = [];
+  let lastAt = 0;
   const server = await serve((response, request) => {
-    times.push(systemClock.monotonic());
+    lastAt = systemClock.monotonic();
     json(response, page([], request));
   });
+  const began = systemClock.monotonic();
   const limit = createRequestLimit(ownTurns({ concurrency: null, requestsPerSecond: 100 }, systemClock));
   const connections = [dial(server.url, { limit }), dial(server.url, { limit })];
   await Promise.all(connections.flatMap((connection) => workspaces(connection, 15)));
-  const [first = 0, last = 0] = [times[0], times.at(-1)];
-  // Thirty requests are 29 intervals of 10 ms apart; a late timer may be made up for by one of them.
-  expect(last - first).toBeGreaterThanOrEqual(27 * 10);
+  // Thirty requests are 29 intervals of 10 ms apart; a late timer may be made up for by one of them. From before the first
+  // is sent, since a server that is busy may see that one late.
+  expect(lastAt - began).toBeGreaterThanOrEqual(27 * 10);
 });
 
 test("requests that failed make room for the next ones", async () => {
