@@ -12,6 +12,7 @@ import type { Run, Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import { carryOut, type WatchedTarget } from "./carry-out.ts";
 import { type DaemonControl, serveControl } from "./control-socket.ts";
+import type { DatabaseWatch } from "./database-watch.ts";
 import { observers, type PassObserver, recall, toldBy } from "./pass-observer.ts";
 import type { PassCause, PassQueue } from "./pass-queue.ts";
 import { createPassRecorder, type PassRecorder, type RecorderOptions } from "./pass-recorder.ts";
@@ -36,9 +37,16 @@ export type DaemonTarget = PassSchedule & {
 export type DaemonParts = {
   readonly targets: readonly DaemonTarget[];
   /** The state of all targets. Its folder has the control socket. */
-  readonly state: { readonly folder: string };
+  readonly state: DaemonState;
   readonly queue: PassQueue;
   readonly observers: DaemonObservers;
+};
+
+/** The state of the targets of a daemon. */
+type DaemonState = {
+  readonly folder: string;
+  /** The database that has it; null where the folder does. */
+  readonly database: DatabaseWatch | null;
 };
 
 /** Those who are told what a daemon does; they steer nothing. */
@@ -90,7 +98,13 @@ export function createDaemon({ targets, state, queue, observers }: DaemonParts, 
   const watched = targets.map((one): Watched => {
     const election = electionOf(one);
     const leader = election?.leader(() => {}) ?? null;
-    return { ...one, queue, election, leader, recorder: recorderOf(one, leader, { ...run, machine: queue.machine }) };
+    return {
+      ...one,
+      queue,
+      election,
+      leader,
+      recorder: recorderOf(one, leader, { ...run, machine: queue.machine, ...state }),
+    };
   });
   const fire = (cause: PassCause): void => {
     for (const { name } of watched) queue.enqueue({ target: name, scope: "all", cause });
@@ -137,7 +151,7 @@ function serverOf({ server }: DaemonTarget): string {
 function recorderOf(
   { name, source, target, between }: DaemonTarget,
   leader: Leader | null,
-  { clock, machine }: Stoppable & { readonly machine: string | null },
+  { clock, machine, database }: Stoppable & DaemonState & { readonly machine: string | null },
 ): PassRecorder {
   return createPassRecorder({
     target: name,
@@ -148,6 +162,7 @@ function recorderOf(
     standsBy: () => leader?.standsBy() ?? null,
     between,
     machine,
+    database,
   });
 }
 

@@ -9,6 +9,7 @@ import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { TargetState } from "../state/state.ts";
 import type { PassMemory, TargetStore } from "../state/target-store.ts";
 import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
+import type { DatabaseWatch } from "./database-watch.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import type { PassObserver } from "./pass-observer.ts";
 import { createPassWatch } from "./pass-watch.ts";
@@ -21,6 +22,7 @@ import {
   standbyStatus,
   startingStatus,
   statusAfter,
+  unreadableStatus,
 } from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
@@ -38,6 +40,8 @@ export type RecorderOptions = {
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
   /** The name of this process where others record passes of the target too, so that only what is stored is true; else null. */
   readonly machine: string | null;
+  /** The database of the state; absent for a folder. */
+  readonly database?: DatabaseWatch | null;
 };
 
 /** Records every pass and the outcome of every commit of a target. */
@@ -64,6 +68,7 @@ export function createPassRecorder({
   standsBy,
   between,
   machine,
+  database = null,
 }: RecorderOptions): PassRecorder {
   const isShared = machine !== null;
   let status = newStatus(target, source);
@@ -84,15 +89,25 @@ export function createPassRecorder({
     const stored = (await unlessUnreadable(state, (store) => store.status())) ?? status;
     return isShared ? stored : startingStatus(stored);
   };
+  let lastShown = newStatus(target, source);
+  const reading = <Read>(read: () => Promise<Read>): Promise<Read | null> => database?.read(read) ?? read();
+  const statusNow = async (): Promise<TargetStatus> => {
+    const decisions = await unlessUnreadable(state, (store) => store.decisions());
+    if (decisions !== null) held = decisionsAt(decisions, now()).holds.map(holdText);
+    const shown = hasEnded && !isShared ? status : await storedStatus();
+    return { ...shown, target, source, ...standbyStatus(standsBy()), held, ...freezeStatus(freezes, now()) };
+  };
   return {
     status: async () => {
-      const decisions = await unlessUnreadable(state, (store) => store.decisions());
-      if (decisions !== null) held = decisionsAt(decisions, now()).holds.map(holdText);
-      const shown = hasEnded && !isShared ? status : await storedStatus();
-      return { ...shown, target, source, ...standbyStatus(standsBy()), held, ...freezeStatus(freezes, now()) };
+      const read = await reading(statusNow);
+      const lostSince = database?.lostSince() ?? null;
+      if (lostSince !== null) return { ...lastShown, ...unreadableStatus(lostSince) };
+      lastShown = read ?? lastShown;
+      return lastShown;
     },
     // Until the first pass has ended, another process may be recording passes.
-    latest: async () => (hasEnded && !isShared ? latest : ((await unlessUnreadable(state, latestIn)) ?? [])),
+    latest: async () =>
+      hasEnded && !isShared ? latest : ((await reading(() => unlessUnreadable(state, latestIn))) ?? []),
     observer: {
       emit: (event) => {
         const found = event.what === "rolled-out" ? rollouts.ended(event, now()) : null;

@@ -61,6 +61,12 @@ export function standbyStatus(holder: string | null): Partial<TargetStatus> {
   return holder === null ? {} : { condition: "Reconciling", reason: "StandingBy", message: holder };
 }
 
+/** The fields of the status while the database of the state does not answer, which it did at a time before. */
+export function unreadableStatus(since: number): Partial<TargetStatus> {
+  const message = `its database has not answered since ${timestampText(since)}`;
+  return { sync: "Unknown", condition: "Reconciling", reason: "StateUnreadable", message, nextPassAt: null };
+}
+
 /** The fields of the status about the freezes of a target at a time. */
 export function freezeStatus(
   freezes: FreezeSchedule | undefined,

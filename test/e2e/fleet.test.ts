@@ -29,7 +29,7 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   const url = new URL(postgres.url);
   url.port = String(wire.port);
   const { upstream, machine } = await fleetOf({ url: url.href }, server);
-  const machines = await Promise.all([machine(), machine()]);
+  const machines = await Promise.all([machine(["--listen", "127.0.0.1:0"]), machine()]);
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
   const [first] = machines;
   await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 30_000 }).toBe(true);
@@ -38,8 +38,17 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   for (const { watch } of machines) await watch.shows("stderr", /the queue of passes|cannot be reached/);
   const before = server.effects().length;
   expect(before).toBeLessThan(2 * targets.length);
+  const address = /metrics on (\S+)/.exec(first.watch.stderr())?.[1];
+  const readiness = async () => (await fetch(`${address}/readyz`)).json();
+  await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: "not ready", reason: "state-unavailable" });
+  const shown = JSON.parse(await (await fetch(`${address}/status`)).text());
+  const unread = { sync: "Unknown", reason: "StateUnreadable" };
+  expect(shown.stateUnreadableSince).toEqual(expect.any(String));
+  expect(shown.targets).toEqual(targets.map((target) => expect.objectContaining({ target, ...unread })));
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
   await wire.restore();
   await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 80_000 }).toBe(true);
+  await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: "ready" });
   expect(server.effects()).toHaveLength(2 * targets.length);
   for (const { watch } of machines) expect(watch.stdout() + watch.stderr()).not.toContain("[object Object]");
   for (const { watch } of machines) watch.kill("SIGTERM");

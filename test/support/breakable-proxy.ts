@@ -13,6 +13,8 @@ export type BreakableProxy = {
   readonly restore: () => Promise<void>;
   /** Forwards nothing more on the open connections. */
   readonly stall: () => void;
+  /** Forwards nothing more, also on new connections, until `restore` closes them. */
+  readonly silence: () => void;
   /** Closes all connections once. */
   readonly closeAll: () => void;
   /** Closes the next connection on which the client sends this text; resolves when it has. */
@@ -31,7 +33,12 @@ export async function startBreakableProxy(port: number): Promise<BreakableProxy>
     pending = null;
     return found;
   };
+  let isSilent = false;
   const server = createServer((client) => {
+    if (isSilent) {
+      sockets.add(client.on("error", () => {}));
+      return;
+    }
     const target = socketTo(port, "127.0.0.1");
     for (const socket of [client, target]) {
       sockets.add(socket);
@@ -42,6 +49,9 @@ export async function startBreakableProxy(port: number): Promise<BreakableProxy>
   const chosen = await listen(server, 0);
   const closeAll = () => {
     for (const socket of sockets) socket.destroy();
+  };
+  const stall = () => {
+    for (const socket of sockets) socket.pause();
   };
   const disconnect = async () => {
     const closed = once(server, "close");
@@ -55,9 +65,15 @@ export async function startBreakableProxy(port: number): Promise<BreakableProxy>
   return {
     port: chosen,
     disconnect,
-    restore: async () => void (await listen(server, chosen)),
-    stall: () => {
-      for (const socket of sockets) socket.pause();
+    restore: async () => {
+      if (isSilent) closeAll();
+      isSilent = false;
+      if (!server.listening) await listen(server, chosen);
+    },
+    stall,
+    silence: () => {
+      isSilent = true;
+      stall();
     },
     closeAll,
     breakAt: (text, moment) =>

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
 import type { DaemonView } from "../../daemon/daemon.ts";
+import type { DatabaseWatch } from "../../daemon/database-watch.ts";
 import type { Webhook } from "../../daemon/http/webhooks.ts";
 import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
@@ -12,7 +13,7 @@ import type { Invocation } from "../command.ts";
 import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import { retiredTargetStatus } from "../targets/retired-target.ts";
+import { retiredTargetStatus, retiredTargetUnread } from "../targets/retired-target.ts";
 import { storedGates } from "../targets/stored-gates.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -27,8 +28,15 @@ export type WatchServer = AsyncDisposable & {
   readonly configured: (refusal: string | null) => void;
 };
 
-/** The targets that are watched, and those that are only shown because their pattern no longer stands for them. */
-type ShownTargets = { readonly watching: readonly CommandTarget[]; readonly retired: readonly CommandTarget[] };
+/** What is shown of a configuration. */
+type ShownTargets = {
+  /** The targets that are watched. */
+  readonly watching: readonly CommandTarget[];
+  /** Those that are only shown because their pattern no longer stands for them. */
+  readonly retired: readonly CommandTarget[];
+  /** The database of their state; null where it is in a folder. */
+  readonly database: DatabaseWatch | null;
+};
 
 /** Starts the HTTP server of `watch` if `--listen` names an address; otherwise returns one that does nothing. */
 export async function openWatchServer(invocation: Invocation<"listen">): Promise<WatchServer> {
@@ -42,6 +50,8 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   const { clock, random, stopping } = terminal;
   let shown: readonly DaemonView[] = [];
   let retired: readonly CommandTarget[] = [];
+  let database: DatabaseWatch | null = null;
+  const reading = <Read>(read: () => Promise<Read>): Promise<Read | null> => database?.read(read) ?? read();
   let byName: ReadonlyMap<string, CommandTarget> = new Map();
   let hooks: ReadonlyMap<string, Webhook> = new Map();
   const server = await startDaemonServer({
@@ -62,14 +72,15 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
           hasLease: hasLease(),
         })),
         ...retired.map(async (target) => ({
-          status: await retiredTargetStatus(target, clock.now()),
+          status: (await reading(() => retiredTargetStatus(target, clock.now()))) ?? retiredTargetUnread(target),
           passes: [],
           hasLease: false,
         })),
       ]),
+    stateLostSince: () => database?.lostSince(),
     gates: async (target) => {
       const found = byName.get(target);
-      return found === undefined ? {} : storedGates(found);
+      return found === undefined ? {} : ((await reading(() => storedGates(found))) ?? {});
     },
   });
   let isAnnounced = false;
@@ -79,7 +90,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
       if (!isAnnounced) tell(terminal.stderr, { event: "listening", message, url: server.url }, () => `${message}\n`);
       isAnnounced = true;
       shown = views;
-      retired = others.retired;
+      ({ retired, database } = others);
       byName = new Map([...retired, ...watching].map((one) => [one.name, one]));
       hooks = webhooksOf(views, watching);
       server.watch({

@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
+import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { runWarning } from "../../core/run-warning.ts";
 import { createDaemon, type Daemon, type DaemonRun, type DaemonTarget } from "../../daemon/daemon.ts";
+import type { DatabaseWatch } from "../../daemon/database-watch.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
-import { createPassQueue, type PassQueue } from "../../daemon/pass-queue.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { columnsOf } from "../../render/text-width.ts";
@@ -24,12 +24,15 @@ import { createPromotions, type Promotions } from "./follow-promotions.ts";
 import { followTargets } from "./follow-targets.ts";
 import type { WatchServer } from "./http-server.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
+import { openQueue } from "./open-queue.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
 
 /** The targets of one configuration, ready to be watched. */
 export type OpenWatch = AsyncDisposable & {
   readonly opened: FoundTargets;
   readonly operatorFile: OperatorFile;
+  /** The database of the state; null where it is in a folder. */
+  readonly database: DatabaseWatch | null;
   readonly daemon: Daemon;
   readonly promotions: Promotions;
   /** The targets that are watched. */
@@ -101,13 +104,14 @@ export async function openWatch(
       return [target.name, { statuses, publishing, reporting }];
     }),
   );
+  const database = opened.database === null ? null : resources.use(await databaseWatchOf(opened.database, terminal));
   const promotions = createPromotions(operator, { invocation, operatorFile: operatorFile.config, shared, meter });
   const daemon = resources.use(
     createDaemon(
       {
         targets: active.map((target) => daemonTarget(target, invocation)),
-        state: { folder: opened.stateFolder },
-        queue: resources.use(await queueOf(opened, active, invocation)),
+        state: { folder: opened.stateFolder, database },
+        queue: resources.use(await openQueue(opened, active, invocation)),
         observers: {
           of: (name) => [...observersOf(name, followers.get(name), context), ...promotions.observe(name)],
           onWarning: terminal.warnings.add,
@@ -123,6 +127,7 @@ export async function openWatch(
   return {
     opened,
     operatorFile,
+    database,
     daemon,
     promotions,
     watching: active,
@@ -132,35 +137,10 @@ export async function openWatch(
   };
 }
 
-// With a state in a database, the processes of a fleet share their passes by a queue there. A single one holds its locks.
-async function queueOf(
-  { database }: FoundTargets,
-  targets: readonly CommandTarget[],
-  { flags, terminal }: Invocation,
-): Promise<PassQueue> {
-  const { workers } = flags;
-  if (workers === undefined) return createPassQueue(terminal);
-  if (database === null) {
-    if (workers > 1) throw noFleet(workers);
-    return createPassQueue({ ...terminal, atOnce: workers });
-  }
-  // Loaded here, so that a daemon with a state folder does not load the queue.
-  const { openFleetQueue } = await import("../../daemon/fleet-queue.ts");
-  const onTrouble = (error: unknown): void =>
-    terminal.warnings.add(runWarning("no-queue", `the queue of passes: ${errorMessage(error)}`));
-  const { clock } = terminal;
-  return openFleetQueue({ address: database, workers, servers: serversOf(targets), clock, onTrouble });
-}
-
-function serversOf(targets: readonly CommandTarget[]): ReadonlyMap<string, string> {
-  const servers = new Map(targets.map(({ name, choice }) => [name, choice?.server ?? "default"]));
-  return new Set(servers.values()).size === 1 ? new Map() : servers;
-}
-
-function noFleet(workers: number): HoldfastError {
-  return new HoldfastError("invalid", `--workers ${workers} needs a state in PostgreSQL`, {
-    hint: "with a state folder one process runs the passes of all targets; name a database with HOLDFAST_STATE",
-  });
+// Loaded here, so that a daemon with a state folder does not load it.
+async function databaseWatchOf(address: Secret, { clock }: Terminal): Promise<DatabaseWatch> {
+  const { watchDatabase } = await import("../../daemon/database-watch.ts");
+  return watchDatabase(address, clock);
 }
 
 // A target that reads another part of its source, or has another control plane, begins anew.
@@ -186,9 +166,9 @@ type WatchEnd =
 export async function runWatch(watch: OpenWatch, context: WatchContext, isReloaded: boolean): Promise<WatchEnd> {
   const { invocation, http, notifier } = context;
   const { terminal } = invocation;
-  const { opened, daemon, promotions, watching } = watch;
+  const { opened, database, daemon, promotions, watching } = watch;
   const retired = opened.targets.filter(({ choice }) => choice?.isRetired);
-  http.show(daemon.targets, { watching, retired }, opened.operator);
+  http.show(daemon.targets, { watching, retired, database }, opened.operator);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
   const ended = new AbortController();

@@ -41,6 +41,7 @@ type Shown = {
   /** The targets of the status page. */
   readonly targets: ShownStatus["targets"];
   readonly gates: ShownStatus["gates"];
+  readonly stateLostSince?: ShownStatus["stateLostSince"];
   readonly build: Build;
 };
 
@@ -66,10 +67,15 @@ export async function startDaemonServer({
   stopping,
   ...shown
 }: Listening & Shown): Promise<DaemonServer> {
-  const { hookOf, targets, gates, token, build } = shown;
+  const { hookOf, targets, gates, token, build, stateLostSince = () => undefined } = shown;
   const { now } = clock;
   const access = createPageAccess(host, token, now);
-  const readiness = createReadiness();
+  const readiness = createReadiness({
+    isStateLost: () => {
+      const since = stateLostSince();
+      return since === undefined ? null : since !== null;
+    },
+  });
   // A scrape asks for each gauge.
   const overviews = readAtOnce(targets, clock);
   const here = async () => (await overviews()).filter(({ status }) => !ranElsewhere(status));
@@ -97,7 +103,7 @@ export async function startDaemonServer({
     draining: stopping,
   });
   addWebhooks(app, hookOf, { count: work.count, random });
-  addStatusRoute(app, access, { targets, gates, resources: states.of, refusal: () => refusal }, now);
+  addStatusRoute(app, access, { targets, gates, resources: states.of, stateLostSince, refusal: () => refusal }, now);
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = errorMessage(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {

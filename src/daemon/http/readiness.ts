@@ -14,10 +14,15 @@ export type DaemonReadiness = {
 type TargetState = "begun" | "standing-by" | "state-full" | "state-unavailable";
 
 /** Creates the readiness of a daemon that has begun no target yet. */
-export function createReadiness(): DaemonReadiness {
+export function createReadiness({
+  isStateLost = () => null,
+}: {
+  /** Whether the database of the state does not answer; null where none is watched. */
+  readonly isStateLost?: () => boolean | null;
+} = {}): DaemonReadiness {
   const states = new Map<string, TargetState>();
   return {
-    now: () => readinessOf([...states.values()]),
+    now: () => (isStateLost() ? STATE_LOST : readinessOf([...states.values()])),
     keep: (targets) => {
       for (const target of states.keys()) if (!targets.includes(target)) states.delete(target);
     },
@@ -30,6 +35,8 @@ export function createReadiness(): DaemonReadiness {
         },
         failure: (error) => {
           const fault = storeErrorIn(error);
+          // The next pass of the target may run in another process, and this one would never be ready again.
+          if (fault?.code === "unreachable" && isStateLost() !== null) return;
           if (fault !== null) states.set(target, fault.code === "full" ? "state-full" : "state-unavailable");
           else if (states.get(target) === "standing-by") states.set(target, "begun");
         },
@@ -37,6 +44,8 @@ export function createReadiness(): DaemonReadiness {
     },
   };
 }
+
+const STATE_LOST: Readiness = { is: "not-ready", reason: "state-unavailable" };
 
 function readinessOf(states: readonly TargetState[]): Readiness {
   if (states.length === 0) return { is: "not-ready", reason: "starting" };

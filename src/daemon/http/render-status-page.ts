@@ -25,6 +25,8 @@ type StatusView = {
   readonly targets: readonly TargetView[];
   /** Why the latest configuration is refused; null if it is in force. */
   readonly configurationRefused: string | null;
+  /** Since when the state cannot be read; null while it can be. */
+  readonly stateUnreadableSince: string | null;
 };
 
 const styleHash = createHash("sha256").update(statusPageStyle).digest("base64");
@@ -46,7 +48,8 @@ export const statusPageHeaders: { readonly [name: string]: string } = {
 };
 
 /** The status of a daemon's targets as one page that needs no script. */
-export function renderStatusPage({ targets, configurationRefused }: StatusView, now: number): string {
+export function renderStatusPage({ targets, ...daemon }: StatusView, now: number): string {
+  const { configurationRefused, stateUnreadableSince } = daemon;
   const { markup } = html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -60,6 +63,7 @@ export function renderStatusPage({ targets, configurationRefused }: StatusView, 
 <header><h1>Holdfast</h1><p>${summaryOf(targets)} · as of ${timeText(new Date(now).toISOString())}</p></header>
 <main>
 ${configurationRefused === null ? [] : callout("The changed configuration is refused; the last valid one is in force", [configurationRefused], "bad")}
+${stateUnreadableSince === null ? [] : callout("The state cannot be read", [unreadableText(stateUnreadableSince)], "bad")}
 ${targets.map((target) => targetSection(target, now))}
 </main>
 </body>
@@ -67,6 +71,10 @@ ${targets.map((target) => targetSection(target, now))}
 `;
   return `<!doctype html>
 ${markup}`;
+}
+
+function unreadableText(since: string): string {
+  return `Its database has not answered since ${since}. What is shown of the targets is older.`;
 }
 
 function titleOf(targets: readonly TargetView[]): string {

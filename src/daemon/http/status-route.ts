@@ -20,6 +20,8 @@ export type ShownStatus = {
   readonly gates: (target: string) => Promise<{ readonly gates?: GateStatus }>;
   /** Why the latest configuration is refused; null if it is in force. */
   readonly refusal: () => string | null;
+  /** When the database of the state answered last, if it does not now; null while it does, undefined without one. */
+  readonly stateLostSince: () => number | null | undefined;
   /** The resources of a target, those that need attention first. */
   readonly resources: (target: string) => readonly ResourceStatus[];
 };
@@ -39,13 +41,16 @@ export function addStatusRoute(app: FastifyInstance, access: PageAccess, status:
   });
 }
 
-async function statusDocument({ targets, gates, resources, refusal }: ShownStatus, most: number) {
+async function statusDocument({ targets, gates, resources, refusal, stateLostSince }: ShownStatus, most: number) {
+  const shown = await targets();
+  const lostSince = stateLostSince() ?? null;
   return {
     format_version: FORMAT_VERSION,
     daemon: { pid: process.pid },
     configurationRefused: refusal(),
+    stateUnreadableSince: lostSince === null ? null : new Date(lostSince).toISOString(),
     targets: await Promise.all(
-      (await targets()).map(async ({ status, passes, hasLease }) => {
+      shown.map(async ({ status, passes, hasLease }) => {
         const all = resources(status.target);
         return {
           ...status,

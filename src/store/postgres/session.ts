@@ -6,7 +6,6 @@ import { connectionString } from "./address.ts";
 import { toStoreError } from "./connection.ts";
 import { databaseError } from "./open.ts";
 
-const CONNECT_MS = 10_000;
 const ANSWER_MS = 10_000;
 const CLOSE_MS = 1000;
 
@@ -23,15 +22,24 @@ export type DatabaseSession = AsyncDisposable & {
   readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 };
 
-/** Opens a session; its names mean those of the schema, if one is given. */
+/** How a session is opened. */
+type SessionOptions = {
+  readonly clock: Clock;
+  /** The schema that names mean those of. @default the schema of the user */
+  readonly namespace?: string | null;
+  /** How long a connection or an answer is waited for, in milliseconds. @default 10_000 */
+  readonly answerMs?: number;
+};
+
+/** Opens a session. */
 export async function openDatabaseSession(
   address: Secret,
-  { clock, namespace = null }: { readonly clock: Clock; readonly namespace?: string | null },
+  { clock, namespace = null, answerMs = ANSWER_MS }: SessionOptions,
 ): Promise<DatabaseSession> {
   const client = new Client({
     connectionString: connectionString(address, namespace),
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: ANSWER_MS,
+    connectionTimeoutMillis: answerMs,
+    query_timeout: answerMs,
     keepAlive: true,
     application_name: "holdfast",
   });

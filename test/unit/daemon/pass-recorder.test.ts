@@ -71,6 +71,32 @@ test("a rollout that ends after its pass, or before the pass does, is an event o
   expect((await store.unsettled({}, { limit: 10 })).entries.map(({ identity }) => identity)).toEqual(["service/late"]);
 });
 
+test("while the database does not answer, the status is what was read last, but unknown, and since when", async () => {
+  const state = memoryState();
+  let lostSince: number | null = null;
+  const read = async <Read>(work: () => Promise<Read>) => (lostSince === null ? work() : null);
+  const recorder = createPassRecorder({
+    target: "prod",
+    source: null,
+    state: { folder: "state", target: state.target, onForgotten: () => undefined },
+    now: () => 5_000,
+    standsBy: () => null,
+    between: async () => [],
+    machine: "one/1",
+    database: { lostSince: () => lostSince, read, [Symbol.asyncDispose]: async () => {} },
+  });
+  await recorder.onPassEnd(observedPass(recorder.observer, [sampleApplyEvent([])]), NO_MEMORY);
+  const before = await recorder.status();
+  expect(before).toMatchObject({ sync: "Synced", lastPass: { machine: "one/1" } });
+  lostSince = 0;
+  const message = "its database has not answered since 1970-01-01T00:00:00Z";
+  const unread = { sync: "Unknown", condition: "Reconciling", reason: "StateUnreadable", message, nextPassAt: null };
+  expect(await recorder.status()).toEqual({ ...before, ...unread });
+  expect(await recorder.latest()).toEqual([]);
+  lostSince = null;
+  expect(await recorder.status()).toEqual(before);
+});
+
 test("until its first pass has ended, a daemon shows what was stored last, as it may be outdated", async () => {
   const folder = await temporaryFolder();
   await using state = stateAt(folder, machine);

@@ -21,6 +21,17 @@ test("a daemon is ready once it has begun its targets, whatever comes of their p
   expect(readiness.now()).toEqual({ is: "ready" });
 });
 
+test("a daemon whose database does not answer is not ready until it does, and a pass need not run here for that", () => {
+  let isLost = false;
+  const readiness = createReadiness({ isStateLost: () => isLost });
+  const target = readiness.observe("prod");
+  isLost = true;
+  target.failure(new StoreError("unreachable", "it cannot be reached"));
+  expect(readiness.now()).toEqual({ is: "not-ready", reason: "state-unavailable" });
+  isLost = false;
+  expect(readiness.now()).toEqual({ is: "ready" });
+});
+
 test("F35 a full disk under the state takes the daemon out of service until a pass succeeds", () => {
   const readiness = createReadiness();
   const target = readiness.observe("prod");

@@ -107,9 +107,15 @@ const outcomes = [
   ...Array.from({ length: 600 }, (_, at) => outcome(`service/dev:web/s${at}`)),
 ];
 
+type Shown = {
+  readonly host: string;
+  readonly targets: typeof overviews;
+  readonly stateLostSince: () => number | null | undefined;
+};
+
 async function started(
   token: string | null,
-  { host = "127.0.0.1", targets = overviews }: { readonly host?: string; readonly targets?: typeof overviews } = {},
+  { host = "127.0.0.1", targets = overviews, stateLostSince = () => undefined }: Partial<Shown> = {},
 ) {
   const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
   const server = await startDaemonServer({
@@ -123,6 +129,7 @@ async function started(
     token: () => (token === null ? null : new Secret(token)),
     build: { version: "0.0.0", commit: null },
     targets: async () => targets,
+    stateLostSince,
     gates: async (target) => (target === "prod" ? { gates } : {}),
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
@@ -235,4 +242,15 @@ test("endless requests without a token are limited, and callers with the token g
   const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await fetch(url)).status));
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
   expect((await fetch(url, { headers: { authorization: "Bearer CANARY-page" } })).status).toBe(200);
+});
+
+test("while the state cannot be read, the page and its document say since when, and the daemon is alive but not ready", async () => {
+  const url = await started(null, { stateLostSince: () => NOW - 60_000 });
+  const text = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+  expect(text).toContain("The state cannot be read");
+  expect(text).toContain("has not answered since 2026-11-22T11:59:00.000Z");
+  expect(await (await fetch(url)).json()).toMatchObject({ stateUnreadableSince: "2026-11-22T11:59:00.000Z" });
+  const ready = await fetch(url.replace("/status", "/readyz"));
+  expect([ready.status, await ready.json()]).toEqual([503, { status: "not ready", reason: "state-unavailable" }]);
+  expect((await fetch(url.replace("/status", "/healthz"))).status).toBe(200);
 });
