@@ -8,7 +8,7 @@ import { classifyResponse } from "./classify-response.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { RequestLine, RouteCheck } from "./confirm-missing-route.ts";
 import type { BodyParser } from "./decode-body.ts";
-import { abortedOf, exchange } from "./exchange.ts";
+import { abortedOf, exchange, type SendRight } from "./exchange.ts";
 import type { FirstContact, Given } from "./first-contact.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
@@ -31,6 +31,8 @@ type CallPolicy = {
   readonly repeats: () => boolean;
   /** Whether the request needs a new connection, one that was not used before. */
   readonly fresh: boolean;
+  /** Without it no try is sent. */
+  readonly right?: SendRight;
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;
   /** Awaited with the bytes of a success, or the part that arrived, before they are parsed. */
@@ -40,7 +42,10 @@ type CallPolicy = {
   readonly signal: AbortSignal;
 };
 
-/** Makes one call, with every retry that its policy allows. Each failure is an `Answer`, not an exception. */
+/**
+ * Makes one call, with every retry that its policy allows. Each failure is an `Answer`, not an exception, except where the
+ * renewal of its right rejects.
+ */
 export type Call = (name: OperationName, content: CallContent, policy: CallPolicy) => Promise<Called>;
 
 /** Called after each request with its duration, and whether the complete reply arrived. */
@@ -201,6 +206,7 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     cap: REPLY_CAP,
     reset: policy.fresh,
     signals: policy.signals,
+    ...(policy.right === undefined ? {} : { right: policy.right }),
     ...(policy.onSent === undefined ? {} : { onSent: policy.onSent }),
   });
   line.onRequest?.(name, line.clock.monotonic() - started, outcome.state === "answered");

@@ -20,14 +20,17 @@ export type Route = {
   readonly onOpen: () => void;
 };
 
+/** Connections, and the limit of the requests on them. */
+export type Connections = { readonly dispatcher: Dispatcher; readonly limit: RequestLimit | null };
+
 /** Connections to one server. */
 export type Dispatchers = {
   /** Kept open, and used by many requests. */
-  readonly shared: Dispatcher;
+  readonly shared: Connections;
   /** New for each request that must not use a stale one. */
-  readonly fresh: Dispatcher;
+  readonly fresh: Connections;
   /** One for requests that must not wait for others. */
-  readonly keepAlive: Dispatcher;
+  readonly keepAlive: Connections;
   readonly close: () => Promise<void>;
 };
 
@@ -40,13 +43,13 @@ export function createDispatchers(route: Route): Dispatchers {
   }
   const proxy = proxyFor(route.address, route.env);
   const tls = { ...authorities(route.caFile), rejectUnauthorized: true as const, timeout: route.connectTimeout };
-  const limited = (dispatcher: Dispatcher): Dispatcher => route.limit?.limited(dispatcher) ?? dispatcher;
-  const [shared, fresh] = [limited(open(route, proxy, tls)), limited(open(route, proxy, tls))];
+  const { limit } = route;
+  const [shared, fresh] = [open(route, proxy, tls), open(route, proxy, tls)];
   const keepAlive = open({ ...route, concurrency: 1 }, proxy, tls);
   return {
-    shared,
-    fresh,
-    keepAlive,
+    shared: { dispatcher: shared, limit },
+    fresh: { dispatcher: fresh, limit },
+    keepAlive: { dispatcher: keepAlive, limit: null },
     close: async () => {
       await Promise.all([shared, fresh, keepAlive].map((each) => each.destroy()));
     },

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../clock/clock.ts";
+import type { Connections } from "./dispatcher.ts";
 
 /** One request, ready to be sent. */
 export type Request = {
@@ -29,6 +30,14 @@ export type Exchange =
       readonly partial: Buffer;
     };
 
+/** The right to send a request, which may end while the request waits for its turn. */
+export type SendRight = {
+  /** Whether a request that is sent now keeps it to its end. */
+  readonly isValid: () => boolean;
+  /** Renews it for a request whose turn it is; returns why it cannot be. */
+  readonly renew: () => Promise<Error | null>;
+};
+
 /** The limits of one request, and its callbacks. */
 export type Bounds = {
   readonly clock: Clock;
@@ -38,24 +47,32 @@ export type Bounds = {
   readonly cap: number;
   /** Whether the connection is closed after the request. */
   readonly reset: boolean;
+  /** Without it nothing is sent; it is checked last right before the first byte. @default a right that does not end */
+  readonly right?: SendRight;
   /** Called once, right before the first byte is sent. */
   readonly onSent?: () => void;
   /** Signals that abort the request. */
   readonly signals: readonly AbortSignal[];
 };
 
-/** Sends one request and collects its reply; never rejects. */
-export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bounds): Promise<Exchange> {
-  const { promise, resolve } = Promise.withResolvers<Exchange>();
+/** Sends one request when it is its turn, and collects its reply; rejects only as the renewal of its right does. */
+export function exchange({ dispatcher, limit }: Connections, request: Request, bounds: Bounds): Promise<Exchange> {
+  const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+  const { right } = bounds;
+  let isSettled = false;
   let body: Body = startBody(0);
   let status: number | null = null;
   let headers: Headers = {};
   let controller: Dispatcher.DispatchController | null = null;
   let timer: Disposable | undefined;
 
-  const settle = (outcome: Exchange) => {
+  const stop = () => {
+    isSettled = true;
     timer?.[Symbol.dispose]();
     for (const signal of bounds.signals) signal.removeEventListener("abort", onAbort);
+  };
+  const settle = (outcome: Exchange) => {
+    stop();
     resolve(outcome);
   };
   const breakOff = (reason: "timeout" | "connection-lost" | "oversize" | "aborted", cause: unknown) => {
@@ -71,40 +88,69 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
   const aborted = abortedOf(bounds.signals);
   if (aborted !== null) return Promise.resolve({ state: "not-sent", reason: "aborted", cause: aborted.reason });
   for (const signal of bounds.signals) signal.addEventListener("abort", onAbort, { once: true });
-  dispatcher.dispatch(
-    { ...request, reset: bounds.reset },
-    {
-      onRequestStart: (started) => {
-        // Aborted in the queue: nothing has been written yet, and nothing will be.
-        // Already started: the request may have arrived, so undici must not send it a second time.
-        const ended = abortedOf(bounds.signals);
-        if (ended !== null || controller !== null) return started.abort(new Error("aborted", { cause: ended?.reason }));
-        controller = started;
-        timer = bounds.clock.after(bounds.timeout, () =>
-          breakOff("timeout", new Error(`no complete reply within ${bounds.timeout} ms`)),
-        );
-        bounds.onSent?.();
+  // Each dispatched request reports one end, also one that was aborted.
+  const dispatch = (end: () => void): void => {
+    let isLate = false;
+    dispatcher.dispatch(
+      { ...request, reset: bounds.reset },
+      {
+        onRequestStart: (started) => {
+          // Aborted in the queue: nothing has been written yet, and nothing will be.
+          // Already started: the request may have arrived, so undici must not send it a second time.
+          const ended = abortedOf(bounds.signals);
+          if (ended !== null || controller !== null)
+            return started.abort(new Error("aborted", { cause: ended?.reason }));
+          // The connection was waited for too long.
+          isLate = right?.isValid() === false;
+          if (isLate) return started.abort(new Error("late"));
+          controller = started;
+          timer = bounds.clock.after(bounds.timeout, () =>
+            breakOff("timeout", new Error(`no complete reply within ${bounds.timeout} ms`)),
+          );
+          bounds.onSent?.();
+        },
+        onResponseStart: (_, code, received) => {
+          if (code < 200) return;
+          status = code;
+          headers = received;
+          body = startBody(Math.min(Number(received["content-length"]) || 0, bounds.cap));
+        },
+        onResponseData: (_, chunk) => {
+          if (body.add(chunk) > bounds.cap)
+            return breakOff("oversize", new Error(`the reply is larger than ${bounds.cap} bytes`));
+        },
+        onResponseEnd: () => {
+          end();
+          if (status !== null) settle({ state: "answered", status, headers, body: body.bytes() });
+          else breakOff("connection-lost", new Error("the reply ended without a status"));
+        },
+        onResponseError: (_, cause) => {
+          end();
+          if (isLate && !isSettled) wait();
+          else if (controller === null) settle({ state: "not-sent", reason: "unreachable", cause });
+          else breakOff("connection-lost", cause);
+        },
       },
-      onResponseStart: (_, code, received) => {
-        if (code < 200) return;
-        status = code;
-        headers = received;
-        body = startBody(Math.min(Number(received["content-length"]) || 0, bounds.cap));
-      },
-      onResponseData: (_, chunk) => {
-        if (body.add(chunk) > bounds.cap)
-          return breakOff("oversize", new Error(`the reply is larger than ${bounds.cap} bytes`));
-      },
-      onResponseEnd: () => {
-        if (status !== null) settle({ state: "answered", status, headers, body: body.bytes() });
-        else breakOff("connection-lost", new Error("the reply ended without a status"));
-      },
-      onResponseError: (_, cause) => {
-        if (controller === null) settle({ state: "not-sent", reason: "unreachable", cause });
-        else breakOff("connection-lost", cause);
-      },
-    },
-  );
+    );
+  };
+  const renew = async (end: () => void): Promise<void> => {
+    try {
+      const cause = (await right?.renew()) ?? null;
+      if (!isSettled && cause === null) return dispatch(end);
+      if (!isSettled) settle({ state: "not-sent", reason: "aborted", cause });
+    } catch (error) {
+      stop();
+      reject(error);
+    }
+    end();
+  };
+  const begin = (end: () => void): void => {
+    if (isSettled) end();
+    else if (right?.isValid() === false) void renew(end);
+    else dispatch(end);
+  };
+  const wait = (): void => (limit === null ? begin(() => {}) : limit.wait(begin));
+  wait();
   return promise;
 }
 

@@ -1,11 +1,10 @@
-import type { Dispatcher } from "undici";
 import type { Clock } from "../clock/clock.ts";
 import type { RequestLimits } from "../core/request-shares.ts";
 
 /** Delays requests so that all connections that share it stay within its limits together. */
 export type RequestLimit = {
-  /** A dispatcher whose requests are limited. */
-  readonly limited: (dispatcher: Dispatcher) => Dispatcher;
+  /** Calls `begin` once a request may begin, with what is to be called when the request has ended. */
+  readonly wait: (begin: (end: () => void) => void) => void;
 };
 
 /** Decides when a request may begin. */
@@ -22,8 +21,16 @@ export const LATE_MS = 10;
 /** Creates the limit of one control plane. */
 export function createRequestLimit(turnsOf: (onTurn: () => void) => RequestTurns): RequestLimit {
   const waiting: (() => void)[] = [];
+  let isBeginning = false;
   const beginMore = (): void => {
-    while (waiting.length > 0 && turns.begin(waiting.length)) waiting.shift()?.();
+    // A request that ends at once makes room within this loop.
+    if (isBeginning) return;
+    isBeginning = true;
+    try {
+      while (waiting.length > 0 && turns.begin(waiting.length)) waiting.shift()?.();
+    } finally {
+      isBeginning = false;
+    }
   };
   const turns = turnsOf(beginMore);
   const end = (): void => {
@@ -31,12 +38,10 @@ export function createRequestLimit(turnsOf: (onTurn: () => void) => RequestTurns
     beginMore();
   };
   return {
-    limited: (dispatcher) =>
-      dispatcher.compose((dispatch) => (options, handler) => {
-        waiting.push(() => dispatch(options, endsWith(handler, end)));
-        beginMore();
-        return true;
-      }),
+    wait: (begin) => {
+      waiting.push(() => begin(end));
+      beginMore();
+    },
   };
 }
 
@@ -71,19 +76,4 @@ export function ownTurns(
       inFlight -= 1;
     },
   });
-}
-
-// Of each request, the dispatcher reports one end.
-function endsWith(handler: Dispatcher.DispatchHandler, end: () => void): Dispatcher.DispatchHandler {
-  return {
-    ...handler,
-    onResponseEnd: (controller, trailers) => {
-      end();
-      handler.onResponseEnd?.(controller, trailers);
-    },
-    onResponseError: (controller, error) => {
-      end();
-      handler.onResponseError?.(controller, error);
-    },
-  };
 }

@@ -5,6 +5,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { Call, Called } from "./call.ts";
 import type { Ambiguity } from "./call-outcome.ts";
 import type { CallContent } from "./compose-request.ts";
+import type { SendRight } from "./exchange.ts";
 import { readResourceReply } from "./read-envelope.ts";
 import type { Refusal } from "./refusal.ts";
 import { isSameResource } from "./same-resource.ts";
@@ -34,6 +35,8 @@ export type Sent<Name extends OperationName = WriteOperation> = {
 
 /** The content of a write, and callbacks for its progress. */
 export type WriteContent = CallContent & {
+  /** What each try needs; a write whose right has gone while it waited is not sent. */
+  readonly right?: SendRight;
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;
   /** Awaited with the reply's bytes, or the part that arrived, before they are parsed. It stores one-time tokens. */
@@ -42,14 +45,14 @@ export type WriteContent = CallContent & {
 
 /** The requests that change a control plane. */
 export type Writer = {
-  /** Sends one write. Each failure is an answer, not an exception. */
+  /** Sends one write. Each failure is an answer, not an exception, except where the renewal of its right rejects. */
   readonly send: <Name extends WriteOperation>(name: Name, content: WriteContent, stop: Stop) => Promise<Sent<Name>>;
 };
 
 /** Creates a writer that uses `call`. It retries only what the retry class of the operation allows. */
 export function createWriter(call: Call, capabilities: ServerCapabilities): Writer {
   return {
-    send: async (name, { onSent, onReply, ...content }, { signal }) => {
+    send: async (name, { right, onSent, onReply, ...content }, { signal }) => {
       const { retry } = operation(name);
       const guarded = retry === "once" || retry === "token";
       const isExecutedOnce = () => content.idempotencyKey !== undefined && capabilities.honoursKeys;
@@ -58,6 +61,7 @@ export function createWriter(call: Call, capabilities: ServerCapabilities): Writ
         // A reused connection may break after the request has arrived, and its reply can be repeated only with a key.
         fresh: guarded && !isExecutedOnce(),
         signal,
+        ...(right === undefined ? {} : { right }),
         ...(onSent === undefined ? {} : { onSent }),
         ...(onReply === undefined ? {} : { onReply }),
       });

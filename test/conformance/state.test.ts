@@ -256,7 +256,8 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     await ledger.begin(intent("one"));
     await ledger.begin(intent("two"));
     await ledger.begin(intent("three"), ["one", "two"]);
-    expect((await ledger.pending()).map(({ id }) => id)).toEqual(["three"]);
+    await ledger.begin({ ...intent("three"), deadline: 1 }, ["three"]);
+    expect((await ledger.pending()).map(({ id, deadline }) => [id, deadline])).toEqual([["three", 1]]);
   });
 
   test("ends an intent, with the receipt of its effect where it had one", async () => {

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Dispatcher } from "undici";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/clock/system.ts";
 import { Secret } from "../../src/contract/secret.ts";
@@ -12,29 +11,20 @@ import { databaseOf } from "../support/test-database.ts";
 function answeringAfter(ms: number) {
   const begun: number[] = [];
   const seen = { inFlight: 0, most: 0 };
-  const answer = async (handler: Dispatcher.DispatchHandler): Promise<void> => {
+  const answer = async (): Promise<void> => {
     begun.push(performance.now());
     seen.inFlight += 1;
     seen.most = Math.max(seen.most, seen.inFlight);
     await pause(ms);
     seen.inFlight -= 1;
-    handler.onResponseEnd?.({} as Dispatcher.DispatchController, {});
   };
-  const dispatcher = {
-    compose: (wrap: Dispatcher.DispatcherComposeInterceptor) => ({
-      dispatch: wrap((_, handler) => {
-        void answer(handler);
-        return true;
-      }),
-    }),
-  } as unknown as Dispatcher;
   const busiestSecond = () =>
     Math.max(...begun.map((from) => begun.filter((at) => at >= from && at < from + 1000).length));
-  return { dispatcher, begun, seen, busiestSecond };
+  return { answer, begun, seen, busiestSecond };
 }
 
 /** Processes of a fleet, as far as limits go. */
-async function processesOf(count: number, limits: RequestLimits, dispatcher: Dispatcher) {
+async function processesOf(count: number, limits: RequestLimits, answer: () => Promise<void>) {
   const address = new Secret((await databaseOf(await temporaryFolder())) ?? "");
   return Array.from({ length: count }, (_, at) => {
     const onTrouble = (error: unknown): never => {
@@ -42,16 +32,18 @@ async function processesOf(count: number, limits: RequestLimits, dispatcher: Dis
     };
     const fleet = openFleetLimits({ address, process: `p${at}`, clock: systemClock, onTrouble });
     onTestFinished(() => fleet[Symbol.asyncDispose]());
-    const limited = fleet.limit("s", limits).limited(dispatcher);
+    const limit = fleet.limit("s", limits);
     const request = (): Promise<void> =>
-      new Promise((resolve) => limited.dispatch({ path: "/", method: "GET" }, { onResponseEnd: () => resolve() }));
+      new Promise((resolve) => {
+        limit.wait((end) => void answer().then(end).then(resolve));
+      });
     return { request, requests: (many: number) => Promise.all(Array.from({ length: many }, request)) };
   });
 }
 
 test("two requests in flight are shared by three processes, and each gets on", async () => {
   const server = answeringAfter(10);
-  const processes = await processesOf(3, { concurrency: 2, requestsPerSecond: null }, server.dispatcher);
+  const processes = await processesOf(3, { concurrency: 2, requestsPerSecond: null }, server.answer);
   const firsts = processes.map(({ request }) => request().then(() => performance.now()));
   const from = performance.now();
   await Promise.all(processes.map(({ requests }) => requests(60)));
@@ -61,7 +53,7 @@ test("two requests in flight are shared by three processes, and each gets on", a
 
 test("the requests of a second are shared by three processes, with any number in flight", async () => {
   const server = answeringAfter(50);
-  const processes = await processesOf(3, { concurrency: null, requestsPerSecond: 50 }, server.dispatcher);
+  const processes = await processesOf(3, { concurrency: null, requestsPerSecond: 50 }, server.answer);
   await Promise.all(processes.map(({ requests }) => requests(40)));
   // The hundred milliseconds that a request may begin late.
   expect(server.busiestSecond()).toBeLessThanOrEqual(56);
@@ -69,7 +61,7 @@ test("the requests of a second are shared by three processes, with any number in
 
 test("a process without other ones is delayed by its limits alone", async () => {
   const server = answeringAfter(10);
-  const [only] = await processesOf(1, { concurrency: 4, requestsPerSecond: 1000 }, server.dispatcher);
+  const [only] = await processesOf(1, { concurrency: 4, requestsPerSecond: 1000 }, server.answer);
   const from = performance.now();
   for (let nth = 0; nth < 30; nth += 1) await only?.request();
   expect(performance.now() - from).toBeLessThan(3000);

@@ -132,7 +132,7 @@ async function recoverByDryRun(
     await expireReceipt(intent, recovery);
     return outcomeUnknown(intent, live);
   }
-  const { reply } = await sendIntent(intent, kind, recovery.session, recovery.run.signal);
+  const { reply } = await sendIntent(intent, kind, recovery.session, recovery.run);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
   return row === null ? null : settleApplied(again, row, kind, recovery);

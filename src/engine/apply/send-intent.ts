@@ -5,17 +5,21 @@ import type { Secret } from "../../contract/secret.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { ServerSession } from "../session.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 import { tokenIn } from "./stored-reply.ts";
 
 // The control plane drops a key after a day; the margin is for clock skew.
 const KEY_LIFETIME_MS = 23 * 60 * 60 * 1000;
 
-/** Sends a journaled write with its key; a reply that may carry a one-time token is stored before it is parsed. */
+/**
+ * Sends a journaled write with its key; a reply that may carry a one-time token is stored before it is parsed. Without
+ * `entry`, it only asks for the stored reply of a write that was made.
+ */
 export async function sendIntent(
   { id, operation, manifest, key }: Intent,
   { startsRun }: Kind,
   { ledger, writer, capabilities }: ServerSession,
-  signal: AbortSignal,
+  { signal, entry }: { readonly signal: AbortSignal; readonly entry?: JournalEntry },
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
   // After a crash these facts decide what recovery may do, for example whether a reply can be requested again.
   await capabilities.save();
@@ -30,6 +34,7 @@ export async function sendIntent(
       body: { manifest, ...(startsRun?.(manifest) ? { triggerOnDeploy: true } : {}) },
       ...(key === null ? {} : { idempotencyKey: key }),
       ...(operations[operation].retry === "token" ? { onReply } : {}),
+      ...(entry === undefined ? {} : { right: entry.right, onSent: entry.onSent }),
     },
     { signal },
   );
@@ -54,7 +59,7 @@ export async function replayForToken(
   session: ServerSession,
   signal: AbortSignal,
 ): Promise<Secret | null> {
-  const { sent, reply } = await sendIntent(intent, kind, session, signal);
+  const { sent, reply } = await sendIntent(intent, kind, session, { signal });
   if (sent.state === "applied") return sent.token;
   return reply === null ? null : tokenIn(reply, intent.manifest);
 }

@@ -10,6 +10,7 @@ import type { OutcomeError } from "../../core/report/report.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
 import type { Intent } from "../../state/ledger.ts";
 import { findOtherWriter, isUnprotected, versionBefore } from "./concurrent-write.ts";
+import { deadlineOf, type JournalEntry, journalEntry } from "./journal-entry.ts";
 import type { Recovered } from "./recover.ts";
 import { ambiguousWrite, resolveAmbiguous, settleWrite } from "./resolve-ambiguous.ts";
 import { sendIntent } from "./send-intent.ts";
@@ -30,9 +31,6 @@ import {
 /** How often a write is sent at most: again after a deployment in progress, or a read-back that shows no effect. */
 const MAX_ATTEMPTS = 3;
 
-/** How long an intent may wait for a request slot, as a share of the request timeout. */
-const WAIT_SHARE = 0.1;
-
 const NO_FURTHER_WRITES = "no further writes are sent; the next run reads live to resolve this one";
 
 /** The result of a write, and the ids of the open intents of earlier runs whose requests it has sent again. */
@@ -49,9 +47,9 @@ export async function write(job: WriteJob, recovered: readonly Recovered[], writ
       const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, writing) };
       const route = chooseWriteOperation(job.kind, current.live, writing.session.capabilities);
       if (route === null) return ended({ state: "blocked", reason: reasonFor(job, writing), attempts: attempts - 1 });
-      const entry = await journal({ job: current, route, writing, attempts, earlier });
-      if (entry.repeats !== null) resumed.push(entry.repeats);
-      const next = await send(entry);
+      const round = await journal({ job: current, route, writing, attempts, earlier });
+      if (round.repeats !== null) resumed.push(round.repeats);
+      const next = await send(round);
       if (next.state === "unsent") return ended(last ?? { state: "deferred", attempts: 0 });
       if (next.state !== "retry") return ended(next);
       if (writing.run.stopping.aborted) return ended(next.otherwise);
@@ -79,7 +77,7 @@ type WriteRound = {
 
 /** A round whose intent is in the journal. */
 type Journaled = WriteRound & {
-  readonly journaled: Intent;
+  readonly entry: JournalEntry;
   /** The id of the earlier intent whose request is sent again; null for a new request. */
   readonly repeats: string | null;
 };
@@ -89,12 +87,13 @@ async function journal(round: WriteRound): Promise<Journaled> {
   const newIntent = intentOf(job, route, writing);
   const repeated = earlier.find(({ intent }) => isSameRequest(intent, newIntent)) ?? null;
   const journaled = repeated === null ? newIntent : repeatOf(repeated.intent, newIntent);
+  const entry = journalEntry(journaled, writing);
   const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
   await writing.session.ledger.begin(
     journaled,
     replaced.map(({ intent }) => intent.id),
   );
-  return { ...round, journaled, repeats: repeated?.intent.id ?? null };
+  return { ...round, entry, repeats: repeated?.intent.id ?? null };
 }
 
 async function send({
@@ -102,22 +101,21 @@ async function send({
   route,
   writing,
   attempts,
-  journaled,
+  entry,
   repeats,
 }: Journaled): Promise<WriteResult | RetryWrite | Unsent> {
   const isRepeat = repeats !== null;
   const next = await writing.queue.withRequestSlot(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
     if (writing.queue.isStopped()) {
       // If it cannot be closed, the next run determines that it was never sent.
-      if (!isRepeat) await writing.session.ledger.close(journaled.id, null).catch(() => undefined);
+      if (!isRepeat) await writing.session.ledger.close(entry.intent().id, null).catch(() => undefined);
       return { state: "unsent" };
     }
     if (attempts === 1 && !isRepeat && isUnprotected(job, writing)) {
       const other = await findOtherWriter(job, writing);
-      if (other !== null) return failForOtherWriter(job, journaled, other, writing);
+      if (other !== null) return failForOtherWriter(job, entry.intent(), other, writing);
     }
-    const intent = isInTime(journaled, writing) ? journaled : await withLaterDeadline(journaled, writing);
-    const sent = await sendAndSettle({ job, intent, isRepeat, writing, attempts });
+    const sent = await sendAndSettle(entry, { job, isRepeat, writing, attempts });
     return sent.state === "failed" || sent.state === "unknown" ? reportResult(sent, writing) : sent;
   });
   if (next.state !== "applied") return next;
@@ -158,16 +156,21 @@ type Applied = {
   readonly sent: Extract<Sent, { readonly state: "applied" }>;
 };
 
-async function sendAndSettle(request: WriteRequest): Promise<WriteResult | RetryWrite | Applied> {
-  const { job, intent, writing } = request;
-  const { sent, reply } = await sendIntent(intent, job.kind, writing.session, writing.run.signal);
+async function sendAndSettle(
+  entry: JournalEntry,
+  sending: Omit<WriteRequest, "intent">,
+): Promise<WriteResult | RetryWrite | Applied> {
+  const { job, writing } = sending;
+  const { session, run } = writing;
+  const { sent, reply } = await sendIntent(entry.intent(), job.kind, session, { signal: run.signal, entry });
+  const request = { ...sending, intent: entry.intent() };
   switch (sent.state) {
     case "applied":
       return { state: "applied", request, sent };
     case "refused":
       return settleRefused(request, sent);
     case "not-sent":
-      if (!request.isRepeat) await writing.session.ledger.close(intent.id, null);
+      if (!request.isRepeat) await session.ledger.close(request.intent.id, null);
       return failedWrite(
         "failed",
         { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` },
@@ -178,17 +181,6 @@ async function sendAndSettle(request: WriteRequest): Promise<WriteResult | Retry
   }
 }
 
-// Recovery relies on the deadline of an intent, so a request that would end later needs a new intent.
-function isInTime({ deadline }: Intent, { run, rules }: Writing): boolean {
-  return run.clock.now() + rules.requestTimeoutMs <= deadline;
-}
-
-async function withLaterDeadline(journaled: Intent, writing: Writing): Promise<Intent> {
-  const intent = { ...journaled, id: writing.run.random.id(), deadline: deadlineOf(writing) };
-  await writing.session.ledger.begin(intent, [journaled.id]);
-  return intent;
-}
-
 function isSameRequest(one: Intent, other: Intent): boolean {
   return one.operation === other.operation && equal(one.manifest, other.manifest);
 }
@@ -197,10 +189,6 @@ function isSameRequest(one: Intent, other: Intent): boolean {
 // late. The earlier `versionBefore` distinguishes its effect from others.
 function repeatOf({ versionBefore, creates, at, key }: Intent, newIntent: Intent): Intent {
   return { ...newIntent, versionBefore, creates, at, key: key ?? newIntent.key };
-}
-
-function deadlineOf({ run, rules }: Writing): number {
-  return Math.ceil(run.clock.now() + rules.requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
 function intentOf({ kind, manifest, toSend, ignored, live }: WriteJob, route: WriteRoute, writing: Writing): Intent {

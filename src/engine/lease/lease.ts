@@ -1,5 +1,6 @@
 // src/engine/lease: the right to write. See docs/architecture.md#leases.
 
+import type { SendRight } from "../../client/exchange.ts";
 import { causeText } from "../../client/reachability.ts";
 import type { Refusal } from "../../client/refusal.ts";
 import type { Sent, Writer } from "../../client/writer.ts";
@@ -153,6 +154,10 @@ export function standByMs(options: LeaseOptions): number {
   return slackOf(options) / 5;
 }
 
+class LostLeaseError extends Error {
+  override readonly name = "LostLeaseError";
+}
+
 type Grant = { readonly token: number; readonly until: number };
 
 class RenewingLease implements HeldLease {
@@ -196,12 +201,28 @@ class RenewingLease implements HeldLease {
     const { scope } = this.#options;
     return {
       send: async (name, content, stop) => {
-        if (!(await this.#isReady())) return lost(scope, this.#isTaken ? TAKEN : this.#lateness());
-        const sent = await writer.send(name, { ...content, fence: { token: this.#token, scope } }, stop);
+        if (!(await this.#isReady())) return this.#lost();
+        const right = this.#right(content.right);
+        const sent = await writer.send(name, { ...content, right, fence: { token: this.#token, scope } }, stop);
         if (sent.state === "refused" && sent.status === 412) this.#lose();
-        return sent;
+        // It was lost while the request waited for its turn.
+        return sent.state === "not-sent" && sent.cause instanceof LostLeaseError ? this.#lost() : sent;
       },
     };
+  }
+
+  #right(own: SendRight | undefined): SendRight {
+    return {
+      isValid: () => !this.isLost() && this.#isSafe() && own?.isValid() !== false,
+      renew: async () => {
+        if (!(await this.#isReady())) return new LostLeaseError();
+        return own === undefined || own.isValid() ? null : own.renew();
+      },
+    };
+  }
+
+  #lost(): ReturnType<typeof lost> {
+    return lost(this.scope, this.#isTaken ? TAKEN : this.#lateness());
   }
 
   #lose(): void {

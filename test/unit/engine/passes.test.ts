@@ -247,13 +247,12 @@ describe("writes that wait for their turn", () => {
     let clock = Date.now();
     const applying = run.apply(teams.slice(0, 2), { concurrency: 1, deadline, now: () => clock });
     await waiting(2, 1);
-    const before = (await pending()).map(({ id }) => id);
     clock += deadline;
     const { promise: second, resolve: arrived } = Promise.withResolvers<readonly PendingIntent[]>();
     plane.manners.beforeWrite = () => pending().then(arrived);
     letGo();
-    const [waited] = (await second).filter(({ id }) => !before.includes(id));
-    expect(waited?.deadline).toBeGreaterThanOrEqual(clock + deadline);
+    const deadlines = (await second).map((intent) => intent.deadline);
+    expect(Math.max(...deadlines)).toBeGreaterThanOrEqual(clock + deadline);
     expect((await applying).summary).toMatchObject({ created: 2 });
     expect(await pending()).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
-import { connect } from "../../../../src/client/connect.ts";
+import { type ConnectOptions, connect } from "../../../../src/client/connect.ts";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
 import { leaseHolderIn, watchBusyLease } from "../../../../src/engine/lease/busy-lease.ts";
 import { acquireLease, type LeaseOptions, waitForLease } from "../../../../src/engine/lease/lease.ts";
-import { addUser, startControlPlane } from "../../../control-plane.ts";
+import { addUser, effects, startControlPlane } from "../../../control-plane.ts";
 import { json, serve as serveAnswers } from "../../client/server.ts";
 
 const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
@@ -12,7 +12,7 @@ const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
 async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
   const plane = await startControlPlane(options);
   const stop = new AbortController();
-  const writerOf = (token: Secret, server = plane.url) => {
+  const writerOf = (token: Secret, server = plane.url, more: Partial<ConnectOptions> = {}) => {
     const connection = connect({
       server,
       clock: systemClock,
@@ -24,6 +24,7 @@ async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
       env: {},
       userAgent: "test",
       signal: stop.signal,
+      ...more,
     });
     onTestFinished(() => connection[Symbol.asyncDispose]());
     return connection.writer;
@@ -65,6 +66,30 @@ test("writes carry its number, and once the control plane refuses that nothing m
   const more = await lease.writer.send("putTeam", { body: { manifest } }, never);
   const message = "nothing was sent: the lease on main was taken by another holder";
   expect(more).toMatchObject({ state: "refused", status: 412, code: "lease-lost", message, attempts: 0 });
+});
+
+test("a write whose lease another holder takes while it waits for its turn is not sent", async () => {
+  const { plane, held, writerOf } = await opened();
+  let slept = 0;
+  const clock = { ...systemClock, monotonic: () => performance.now() + slept };
+  const lease = await held({ requestTimeoutMs: 60_000, clock });
+  const limit = {
+    wait: (begin: (end: () => void) => void): void => {
+      const turn = async (): Promise<void> => {
+        await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60, break: true });
+        slept = 3_600_000;
+        begin(() => {});
+      };
+      void turn();
+    },
+  };
+  const waiting = lease.fenced(writerOf(plane.adminToken, plane.url, { limit }));
+  const message = "nothing was sent: the lease on main was taken by another holder";
+  expect(await waiting.send("putTeam", { body: { manifest } }, never)).toMatchObject({
+    ...{ state: "refused", status: 412, code: "lease-lost", message },
+  });
+  expect(lease.isLost()).toBe(true);
+  expect((await effects(plane.data)).filter((effect) => effect.includes("putTeam"))).toEqual([]);
 });
 
 test("a lease that another holder takes while nothing is sent is told once, when it is renewed", async () => {
