@@ -74,6 +74,11 @@ export type StateAccessOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly onForgotten?: OnForgotten;
+  /**
+   * The key that seals, as it is given; null if the state stores its own. A state that was sealed with another one is
+   * not opened, also by what needs no key.
+   */
+  readonly readKey?: () => string | null;
   /** Called when the state was upgraded, with the location of its backup. */
   readonly notify?: (notice: string) => void;
 };

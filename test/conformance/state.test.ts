@@ -28,7 +28,7 @@ import { intent, receipt } from "../support/sample-ledger.ts";
 import { databaseOf } from "../support/test-database.ts";
 
 /** A state that nobody has used before, as each run accesses it. */
-type Runs = { readonly access: () => StateAccess; readonly keyText: string | null };
+type Runs = { readonly access: (readKey?: () => string) => StateAccess; readonly keyText: string | null };
 
 const implementations: readonly { readonly name: string; readonly create: () => Promise<Runs> }[] = inject("postgres")
   ? [
@@ -40,7 +40,8 @@ const implementations: readonly { readonly name: string; readonly create: () => 
           const place = { address, target: null, folder };
           // A database stores no key of its own.
           const keyText = generateKey().bytes.open();
-          return { keyText, access: () => disposedLater(databaseStateAt(place, machine)) };
+          const access = (readKey = () => keyText) => disposedLater(databaseStateAt(place, { ...machine, readKey }));
+          return { keyText, access };
         },
       },
     ]
@@ -49,7 +50,9 @@ const implementations: readonly { readonly name: string; readonly create: () => 
         name: "SQLite",
         create: async () => {
           const folder = await temporaryFolder();
-          return { keyText: null, access: () => disposedLater(stateAt(folder, machine)) };
+          const access = (readKey?: () => string) =>
+            disposedLater(stateAt(folder, readKey === undefined ? machine : { ...machine, readKey }));
+          return { keyText: null, access };
         },
       },
       {
@@ -109,6 +112,30 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     await using again = await second.lock();
     await expect(first.lock()).rejects.toMatchObject({ code: "locked" });
     expect(again).toBeDefined();
+  });
+
+  test("is not opened with another key as soon as anything is sealed, also by what needs no key", async () => {
+    const { access, keyText } = await create();
+    const other = () => "22".repeat(32);
+    const openers: readonly ((used: StateAccess) => Promise<unknown>)[] = [
+      (used) => used.target().then((store) => store.status()),
+      (used) => used.recorded(),
+      async (used) => (await used.open({ keyText: other() })).ledger(SERVER),
+    ];
+    // The memory has nothing that a key could open.
+    const [one, another] = [access(), access()];
+    if (one === another) return;
+    for (const open of openers) await open(access(other));
+    const ledger = await (await access().open({ keyText })).ledger(SERVER);
+    const refusal = {
+      code: "invalid",
+      message: expect.stringMatching(/^the state in .* was sealed with another key$/),
+    };
+    await ledger.begin(intent());
+    for (const open of openers) await expect(open(access(other))).rejects.toMatchObject(refusal);
+    await ledger.close(intent().id, receipt());
+    for (const open of openers) await expect(open(access(other))).rejects.toMatchObject(refusal);
+    expect(await access().recorded()).toEqual([receipt().identity]);
   });
 
   test("names what it has records of on any server, and says whether a run has locked it", async () => {

@@ -26,7 +26,13 @@ test("commands share a state by its address, and keep it out of what they print"
     stdout: expect.stringContaining("Applied: 8 unchanged\n"),
   });
   expect(server.effects()).toEqual(before);
-  await second.runHere(["hold", "team/ml", "--reason", "incident", "--until", "2h"], env);
+  const hold = ["hold", "team/ml", "--reason", "incident", "--until"];
+  const otherKey = { ...env, HOLDFAST_STATE_KEY: "22".repeat(32) };
+  for (const args of [[...hold, "commit"], ["status"], ["history"], ["release", "team/ml"], ["unlock", "--yes"]]) {
+    const refused = await second.runHere(args, otherKey);
+    expect(refused).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("sealed with another key") });
+  }
+  await second.runHere([...hold, "2h"], env);
   expect((await first.runHere(["status"], env)).stdout).toContain("team/ml until");
   const password = new URL(url).password;
   const asParameter = new URL(url);

@@ -78,6 +78,19 @@ describe("holdfast state", () => {
     const other = await checkOf(source, { ...env, HOLDFAST_STATE_KEY: "cd".repeat(32) });
     expect(other).toMatchObject({ code: 1 });
     expect(other.report.ledgers[0].problem.message).toContain("sealed with another key");
+    const exporting = ["state", "export", join(await temporaryFolder(), "exported")];
+    const hold = ["hold", "team/ml", "--reason", "x", "--until", "commit"];
+    for (const args of [hold, ["status"], ["why", "team/ml"], exporting]) {
+      const refused = await source.runHere(args, { ...env, ...exportKey, HOLDFAST_STATE_KEY: "cd".repeat(32) });
+      expect(refused).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("with another key") });
+    }
+    // Without its key, no new one appears in the folder.
+    await rename(join(state, "key"), join(state, "key.away"));
+    for (const args of [hold, ["plan"], exporting]) {
+      const refused = await source.runHere(args, { ...env, ...exportKey });
+      expect(refused).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("none is given") });
+    }
+    await rename(join(state, "key.away"), join(state, "key"));
 
     setLedger(
       state,

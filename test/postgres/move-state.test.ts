@@ -227,7 +227,7 @@ test("an export of a database needs its key and its release, and leaves nothing 
   const [{ nspname: schema }] = await from.schemas();
   await expect(exportState(from.state, to, { ...options, keyText: null })).rejects.toMatchObject({ code: "invalid" });
   await expect(exportState(from.state, to, otherKey)).rejects.toMatchObject({
-    message: expect.stringContaining(`(schema ${schema}): it was sealed with another key`),
+    message: expect.stringContaining(`(schema ${schema}) was sealed with another key`),
     hint: expect.stringContaining("HOLDFAST_STATE_KEY_FILE"),
   });
   await from.client.query(`INSERT INTO ${schema}.holdfast_migration VALUES ('999-of-tomorrow', '2027-01-01')`);

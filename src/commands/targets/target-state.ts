@@ -20,11 +20,18 @@ export function targetState({ folder, target, database }: TargetStatePlace, invo
   const { terminal } = invocation;
   const { clock, random } = terminal;
   const onForgotten = warnNotRemembered(terminal);
-  const options = { clock, random, onForgotten, notify: (notice: string) => void logNotice(notice, invocation) };
+  const readKey = () => readStateKey(terminal);
+  const options = {
+    clock,
+    random,
+    onForgotten,
+    readKey,
+    notify: (notice: string) => void logNotice(notice, invocation),
+  };
   return {
     ...(database === null ? stateAt(folder, options) : databaseStateAt({ address: database, target, folder }, options)),
     folder,
-    readKey: () => readStateKey(terminal),
+    readKey,
     build: () => buildDigest(terminal.program),
     onForgotten,
     caches: usesCaches(terminal),

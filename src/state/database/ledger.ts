@@ -2,17 +2,16 @@ import type { Insertable, Kysely } from "kysely";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import { releaseBuffer } from "../../contract/release-buffer.ts";
 import { textPool } from "../../contract/text-pool.ts";
-import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import { mergeFacts, noFacts, type ServerFactChanges } from "../../core/server-facts.ts";
-import { sealedVersion } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { chunks, rowsOf, runStatements, type Statement, statementFactory } from "../../store/prepared-query.ts";
 import type { Store } from "../../store/store.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
+import { requireSealedWith } from "./state-key.ts";
 import { HEAD, type StateTables } from "./state-schema.ts";
 
 type Head = readonly [
@@ -31,7 +30,8 @@ const PART = 500;
 /** The ledger of one server in the database of a state folder; refuses one that was sealed with another key. */
 export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<Place, "digest">): Promise<Ledger> {
   const place: Place = { server, key, digest: receiptDigest(key) };
-  await requireKey(store, key);
+  // Another process with another key may have been the first to store something.
+  await requireSealedWith(key, store.read, "the ledger");
   const put = statements(store.read);
   let waitingFacts: readonly ServerFactChanges[] = [];
   const write = async (statements: readonly Statement[], learned: readonly ServerFactChanges[] = []): Promise<void> => {
@@ -154,17 +154,6 @@ async function receiptsOf(
     }
   }
   return found;
-}
-
-// Checked on open, so that a wrong key is not reported as corruption.
-async function requireKey({ read }: Store<StateTables>, key: SealKey): Promise<void> {
-  const sealed =
-    (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
-    (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());
-  if (sealed === undefined || sealedVersion(sealed.sealed) === key.version) return;
-  throw new HoldfastError("error", "the ledger was sealed with another key", {
-    hint: "provide the key that it was created with: the file `key` in its folder, or HOLDFAST_STATE_KEY",
-  });
 }
 
 async function factsIn(database: Kysely<StateTables>, server: string): Promise<JsonObject> {

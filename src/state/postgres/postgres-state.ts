@@ -2,15 +2,16 @@ import { hostname } from "node:os";
 import { type Kysely, sql } from "kysely";
 import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
-import { parseKey, type SealKey } from "../../seal/seal-key.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import { requireSchema } from "../../store/migrate.ts";
 import { publicAddress } from "../../store/postgres/address.ts";
 import { databaseError, openPostgresStore } from "../../store/postgres/open.ts";
 import { hasSchema, IDLE_TRANSACTION_MS } from "../../store/postgres/session.ts";
 import type { Store } from "../../store/store.ts";
-import { isUnwritable, StoreError, storageErrorText } from "../../store/store-error.ts";
+import { isUnwritable, StoreError } from "../../store/store-error.ts";
 import { ledgerIn } from "../database/ledger.ts";
 import { holderId, recordedNames } from "../database/state-database.ts";
+import { givenKey, requireSealedWith } from "../database/state-key.ts";
 import type { StateTables } from "../database/state-schema.ts";
 import { storedTarget } from "../database/target-store.ts";
 import { makeStateFolder } from "../sqlite/ledger-folders.ts";
@@ -35,6 +36,15 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const { clock, random } = options;
   const isLocked = (): Promise<boolean> => isWriterLeaseHeld({ place, schema, clock });
   const open = async (): Promise<Store<StateTables>> => {
+    const keyText = options.readKey?.() ?? null;
+    const key = keyText === null ? null : givenKey(keyText);
+    await using opening = new AsyncDisposableStack();
+    const store = opening.use(await openStore());
+    if (key !== null) await requireSealedWith(key, store.read, `the state in ${shown}`);
+    opening.move();
+    return store;
+  };
+  const openStore = async (): Promise<Store<StateTables>> => {
     const mayMigrate = number !== null || !(await isLocked());
     const mode = mayMigrate ? "migrate" : "leave";
     const opened = openPostgresStore<StateTables>(address, migrations, {
@@ -109,17 +119,10 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
 export function requireKey(shown: string, keyText: string | null): SealKey {
   if (keyText === null) {
     throw new HoldfastError("invalid", `the state in ${shown} is sealed with a key, and none is given`, {
-      hint: "make one with `(umask 077; openssl rand -base64 32 > state.key)`, and name it with HOLDFAST_STATE_KEY_FILE",
+      hint: "name the file of the key that it was created with by HOLDFAST_STATE_KEY_FILE; for a new state, make one with `(umask 077; openssl rand -base64 32 > state.key)`",
     });
   }
-  try {
-    return parseKey(keyText);
-  } catch (cause) {
-    throw new HoldfastError("error", `the key of the state cannot be used: ${storageErrorText(cause)}`, {
-      hint: "provide the key that the state was created with: HOLDFAST_STATE_KEY, or HOLDFAST_STATE_KEY_FILE",
-      cause,
-    });
-  }
+  return givenKey(keyText);
 }
 
 // A process whose connection broke may have lost the lock without knowing. Whoever takes it changes the number, which

@@ -11,6 +11,7 @@ import { openError } from "../../store/sqlite/open.ts";
 import { openToRead } from "../../store/sqlite/open-connection.ts";
 import { queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
+import { sealedWithAnotherKey } from "../database/state-key.ts";
 import { type StateTables, stateMigrations } from "../database/state-schema.ts";
 
 /** The content of a ledger for one server. */
@@ -65,10 +66,7 @@ async function requireSealed(database: Kysely<StateTables>, key: SealKey): Promi
 export function unsealable(name: string, cause: SealError): HoldfastError {
   if (cause.code !== "other-key")
     return new HoldfastError("error", `${name}: a sealed value in it was changed`, { cause });
-  return new HoldfastError("error", `${name}: it was sealed with another key`, {
-    hint: "provide the key that it was created with: HOLDFAST_STATE_KEY_FILE, or the file `key` of a folder",
-    cause,
-  });
+  return sealedWithAnotherKey(name, cause);
 }
 
 const SERVERS = `

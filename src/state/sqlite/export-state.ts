@@ -65,7 +65,7 @@ export async function exportLedgers(
       const place = ledgerFolder(draft, target);
       await mkdir(place, { recursive: true, mode: 0o700 });
       await copyTo(join(place, LEDGER_NAME)).catch((error: unknown) => {
-        throw error instanceof SealError ? unsealable(name, error) : error;
+        throw error instanceof SealError ? unsealable(`the state in ${name}`, error) : error;
       });
       tokens += await exportTokens(folder, place, options.exportKey);
     }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
@@ -13,11 +14,13 @@ import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } fro
 import { holdExclusiveLock, isLockHeld } from "../../store/lock-file.ts";
 import { openToRead } from "../../store/sqlite/open-connection.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
-import type { OnForgotten, State, StateAccess, StateAccessOptions, StateLock, StateOptions } from "../state.ts";
+import { givenKey, requireUnsealed } from "../database/state-key.ts";
+import type { OnForgotten, State, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
 import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
 import type { FolderDatabase } from "./state-database.ts";
 
 const LOCK_NAME = "lock.db";
+const KEY_NAME = "key";
 const LOCKED_BY_NAME = "locked-by";
 const MAX_TEXT_BYTES = 1024;
 
@@ -28,7 +31,14 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
   let database: Promise<FolderDatabase> | null = null;
   const opened = (): Promise<FolderDatabase> => {
     database ??= import("./state-database.ts").then(({ folderDatabase }) =>
-      folderDatabase(folder, { ...options, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
+      folderDatabase(folder, {
+        ...options,
+        isLockedByOther: () => !isOurs && isFolderLocked(folder),
+        readKey: async () => {
+          const keyText = options.readKey?.() ?? null;
+          return keyText === null ? existingKeyIn(folder, null) : givenKey(keyText);
+        },
+      }),
     );
     return database;
   };
@@ -44,6 +54,12 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
       },
     };
   };
+  // A new key must not appear beside a ledger that another one has sealed.
+  const requireKeyFile = async (): Promise<void> => {
+    if (lstatOrNull(join(folder, KEY_NAME)) !== null || !ownDatabaseExists(join(folder, LEDGER_NAME))) return;
+    const store = await (await opened()).readable();
+    if (store !== null) await requireUnsealed(store.read, `the state in ${folder}`);
+  };
   return {
     target: async () => {
       const { storedTarget } = await import("../database/target-store.ts");
@@ -57,7 +73,9 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
     isLocked: async () => isFolderLocked(folder),
     open: async ({ keyText, reading = false }) => {
       const { onForgotten = () => undefined } = options;
-      const { key, isWritable } = await openKey(folder, { keyText, reading, onForgotten });
+      const given = keyText === null ? null : givenKey(keyText);
+      if (given === null) await requireKeyFile();
+      const { key, isWritable } = await openKey(folder, { given, reading, onForgotten });
       return {
         key,
         isWritable,
@@ -79,19 +97,22 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
 
 async function openKey(
   folder: string,
-  { keyText, reading, onForgotten }: Required<StateOptions> & { readonly onForgotten: OnForgotten },
+  {
+    given,
+    reading,
+    onForgotten,
+  }: { readonly given: SealKey | null; readonly reading: boolean; readonly onForgotten: OnForgotten },
 ): Promise<Pick<State, "key" | "isWritable">> {
   try {
     await makeStateFolder(folder);
     // Every write is journaled before it is sent. Without disk space for that, the run must not start.
     if (!reading) checkWritable(folder);
-    const key = keyText === null ? await loadOrCreateKey(join(folder, "key")) : parseKey(keyText);
-    return { key, isWritable: true };
+    return { key: given ?? (await loadOrCreateKey(join(folder, KEY_NAME))), isWritable: true };
   } catch (cause) {
     if (cause instanceof UnsafePathError) throw cause;
     if (!reading || !isUnwritable(cause)) throw unusable(folder, cause);
     onForgotten("what this run learns", storageErrorAt(folder, cause));
-    return { key: (await existingKeyIn(folder, keyText)) ?? generateKey(), isWritable: false };
+    return { key: given ?? (await existingKeyIn(folder, null)) ?? generateKey(), isWritable: false };
   }
 }
 
@@ -106,7 +127,7 @@ function unusable(folder: string, cause: unknown): HoldfastError {
 export async function existingKeyIn(folder: string, keyText: string | null): Promise<SealKey | null> {
   if (!existsSync(folder)) return null;
   try {
-    return keyText === null ? ((await readKeyFile(join(folder, "key")))?.newest ?? null) : parseKey(keyText);
+    return keyText === null ? ((await readKeyFile(join(folder, KEY_NAME)))?.newest ?? null) : parseKey(keyText);
   } catch (error) {
     if (error instanceof UnsafePathError) throw error;
     return null;

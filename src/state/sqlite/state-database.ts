@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { openSqliteReadOnly } from "../../store/sqlite/open-read-only.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError } from "../../store/store-error.ts";
 import type { StateDatabase } from "../database/state-database.ts";
+import { requireSealedWith } from "../database/state-key.ts";
 import { type StateTables, stateMigrations } from "../database/state-schema.ts";
 import { hasEarlierFiles, retireEarlierFiles } from "./earlier-files.ts";
 import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
@@ -20,10 +22,15 @@ export type DatabaseUse = {
   readonly notify?: ((notice: string) => void) | undefined;
   /** Whether another process writes with the folder; it may be of an earlier release, which an upgrade would break. */
   readonly isLockedByOther: () => boolean;
+  /** The key that it must have been sealed with; null if there is none. */
+  readonly readKey: () => Promise<SealKey | null>;
 };
 
 /** Creates the access to the database of a folder; opens nothing yet. */
-export function folderDatabase(folder: string, { clock, notify, isLockedByOther }: DatabaseUse): FolderDatabase {
+export function folderDatabase(
+  folder: string,
+  { clock, notify, isLockedByOther, readKey }: DatabaseUse,
+): FolderDatabase {
   const path = join(folder, LEDGER_NAME);
   let writer: Promise<Store<StateTables>> | null = null;
   let reader: Promise<Store<StateTables> | null> | null = null;
@@ -33,6 +40,7 @@ export function folderDatabase(folder: string, { clock, notify, isLockedByOther 
     const options = { clock, schema, closesIdle: true, ...(notify === undefined ? {} : { notify }) } as const;
     const opening = openSqliteStore<StateTables>(path, stateMigrations(folder), options);
     const store = await (schema === "leave" ? opening.catch((error: unknown) => throwInUse(path, error)) : opening);
+    await requireOwnKey(store);
     if (schema === "migrate") retireEarlierFiles(folder);
     return store;
   };
@@ -65,9 +73,21 @@ export function folderDatabase(folder: string, { clock, notify, isLockedByOther 
     },
   };
 
+  async function requireOwnKey(store: Store<StateTables>): Promise<void> {
+    try {
+      const key = await readKey();
+      if (key !== null) await requireSealedWith(key, store.read, `the state in ${folder}`);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
   async function openReader(): Promise<Store<StateTables> | null> {
     try {
-      return await openSqliteReadOnly<StateTables>(path, stateMigrations(), clock);
+      const store = await openSqliteReadOnly<StateTables>(path, stateMigrations(), clock);
+      await requireOwnKey(store);
+      return store;
     } catch (error) {
       if (error instanceof StoreError && OLDER.includes(error.code)) return upgraded(error);
       throw error;
