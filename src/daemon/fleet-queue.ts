@@ -6,7 +6,16 @@ import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
 import { databaseError } from "../store/postgres/open.ts";
 import { IDLE_TRANSACTION_MS } from "../store/postgres/session.ts";
-import { type DuePass, machineName, NotNowError, type PassJob, type PassQueue, type WorkTimes } from "./pass-queue.ts";
+import {
+  CutShortError,
+  type DuePass,
+  machineName,
+  NotNowError,
+  type PassJob,
+  type PassQueue,
+  type WorkTimes,
+  waitAfterLoss,
+} from "./pass-queue.ts";
 
 const SCHEMA = "holdfast_jobs";
 const QUEUE = "passes";
@@ -91,7 +100,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       heartbeatRefreshSeconds: RENEWAL_S,
       includeMetadata: true,
     },
-    async ([job]: JobWithMetadata<PassJob>[]) => {
+    async ([job]: JobWithMetadata<QueuedPass>[]) => {
       told.clear();
       if (job !== undefined) await runJob(job, { boss, lanes, ...options });
     },
@@ -179,7 +188,8 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
 // The wider scope replaces what waits already, a new job and one that is tried again; the narrower one is part of it.
 async function ask(boss: PgBoss, job: PassJob, servers: Servers): Promise<readonly string[]> {
   const of = sendOptions(job.target, servers);
-  if (job.scope === "all") return (await boss.upsert(QUEUE, job, { ...of, match: "all" })).jobs;
+  // One that waits since it was cut short begins now.
+  if (job.scope === "all") return (await boss.upsert(QUEUE, job, { ...of, match: "all", startAfter: 0 })).jobs;
   const id = await boss.send(QUEUE, job, of);
   return id === null ? [] : [id];
 }
@@ -212,12 +222,14 @@ async function askOnInterval(
   }
 }
 
+/** A pass in the queue, and how often in a row it was cut short. */
+type QueuedPass = PassJob & { readonly losses?: number };
+
 type Worker = FleetQueueOptions & { readonly boss: PgBoss; readonly lanes: ReadonlyMap<string, Lane> };
 
-async function runJob(
-  { data: job, retryCount }: JobWithMetadata<PassJob>,
-  { boss, lanes, clock, onTrouble }: Worker,
-): Promise<void> {
+async function runJob(queued: JobWithMetadata<QueuedPass>, { boss, lanes, clock, onTrouble }: Worker): Promise<void> {
+  const { data, retryCount } = queued;
+  const { losses = 0, ...job } = data;
   const lane = lanes.get(job.target);
   // No machine has a configuration with this target any more.
   if (lane === undefined && retryCount > UNWATCHED_TRIES) return;
@@ -231,10 +243,22 @@ async function runJob(
     await lane.inTurn.add(() => pass({ job, stopWaiting: due.signal }));
   } catch (error) {
     if (!(error instanceof NotNowError)) fail(error);
-    throw error;
+    if (!(error instanceof CutShortError) || times.signal.aborted) throw error;
+    await tryLater(boss, queued, { losses: losses + 1, times });
   }
   // What was stopped in the middle goes on elsewhere.
   if (times.signal.aborted) throw new NotNowError("the process stops");
+}
+
+// The control plane is asked again after a while: the same may happen to whoever asks it next.
+async function tryLater(
+  boss: PgBoss,
+  { id, retryCount, data }: JobWithMetadata<QueuedPass>,
+  { losses, times }: { readonly losses: number; readonly times: WorkTimes },
+): Promise<void> {
+  await boss.fail(QUEUE, { id, retryCount });
+  const startAfter = Math.round(waitAfterLoss(losses, times.intervalMs) / 1000);
+  await boss.update(QUEUE, { ...data, losses }, { id, startAfter });
 }
 
 // A pass that only waits for rollouts leaves its place to one that waits for a worker.

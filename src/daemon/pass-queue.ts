@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import PQueue from "p-queue";
+import { backoff } from "../clock/backoff.ts";
 import type { Clock, Stop } from "../clock/clock.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";
 
@@ -51,6 +52,17 @@ export type DuePass = {
 export class NotNowError extends Error {
   override readonly name = "NotNowError";
 }
+
+/** Why a pass could not send all that it wanted to: it has lost its lease or its database. Where that goes on, it is tried ever later. */
+export class CutShortError extends NotNowError {}
+
+/** The wait before a pass that was cut short so often in a row, in milliseconds. */
+export function waitAfterLoss(times: number, intervalMs: number): number {
+  return backoff(times, { first: FIRST_WAIT_MS, most: Math.max(FIRST_WAIT_MS, Math.min(intervalMs, MOST_WAIT_MS)) });
+}
+
+const FIRST_WAIT_MS = 1000;
+const MOST_WAIT_MS = 60_000;
 
 /** When the passes of a target begin without being asked for, and when they end. */
 export type WorkTimes = Stop & {

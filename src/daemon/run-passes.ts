@@ -18,7 +18,15 @@ import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import { storeErrorCode } from "../store/store-error.ts";
 import type { PassTimes } from "./ended-pass.ts";
 import { type FreezeEnd, freezeEndOf } from "./freeze-end.ts";
-import { type DuePass, NotNowError, type PassCause, type PassJob, type PassQueue } from "./pass-queue.ts";
+import {
+  CutShortError,
+  type DuePass,
+  NotNowError,
+  type PassCause,
+  type PassJob,
+  type PassQueue,
+  waitAfterLoss,
+} from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
 import { followSource, type SourceFollower } from "./source-watcher.ts";
 import { inTurn, isLocked } from "./turn.ts";
@@ -268,7 +276,10 @@ function createPass(
     return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
   };
   const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
+  // How often in a row a pass has lost the lease, and the next one that is due for it.
+  let [losses, retry]: [number, Disposable | null] = [0, null];
   const run = async ({ job, stopWaiting }: DuePass): Promise<void> => {
+    retry?.[Symbol.dispose]();
     const startedAt = clock.now();
     // What was asked for may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
     if (job !== null) commits?.retryNow();
@@ -293,7 +304,11 @@ function createPass(
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
       isCutShort = leader === null && hasLostItsRight(ended.result);
-      if (ended.result.what === "superseded" || leader?.isLost()) passAgain("retry");
+      const isLost = leader?.isLost() ?? false;
+      losses = isLost ? losses + 1 : 0;
+      if (ended.result.what === "superseded" || losses === 1) passAgain("retry");
+      else if (isLost)
+        retry = clock.after(waitAfterLoss(losses - 1, intervalMs), () => passAgain("retry"), { ref: false });
     } catch (error) {
       if (signal.aborted || error instanceof RetiredError) return;
       if (isTakenOver(error)) throw error;
@@ -317,7 +332,7 @@ function createPass(
     });
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
-    if (isCutShort) throw new NotNowError("the pass lost its lease or its database");
+    if (isCutShort) throw new CutShortError("the pass lost its lease or its database");
   };
   const forget = (): void => {
     memory = { ...NO_MEMORY, lastApplied: null };

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { answer, faultProxy } from "../support/fault-proxy.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { reportOf } from "../support/json-output.ts";
@@ -120,6 +121,18 @@ test("of two daemons one leads, and the other takes over when it ends or sleeps"
   await eventually("the first one's word", async () => (await members()) === "joan@example.com");
   leader.kill("SIGTERM");
   expect(await leader.ended).toMatchObject({ code: 0 });
+});
+
+test("a daemon whose writes are refused as those of an older lease goes on once they are not, and before the interval", async () => {
+  const proxy = await faultProxy(await serve());
+  const source = await sourceOf({ "team.yaml": team("ml", "ada@example.com") }, proxy.server);
+  const refusal = { statusCode: 412, message: "another lease is newer", code: "stale-fencing-token" };
+  const refused = proxy.inject("putTeam", answer(412, refusal), { times: 3, dryRun: false });
+  const daemon = source.start(["watch", "--interval", "3600"]);
+  await daemon.shows("stdout", /^Applied: 1 created/m);
+  expect(refused.hits()).toBe(3);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
 });
 
 test("an idle daemon logs when its lease is lost, and when it is taken back", async () => {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/clock/system.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { openFleetQueue } from "../../src/daemon/fleet-queue.ts";
-import { NotNowError, type PassJob } from "../../src/daemon/pass-queue.ts";
+import { CutShortError, NotNowError, type PassJob } from "../../src/daemon/pass-queue.ts";
 import { temporaryFolder } from "../control-plane.ts";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
@@ -70,4 +70,23 @@ test("a pass over a target that nobody watches any more is not tried for ever", 
   await expect.poll(states, { timeout: 20_000 }).toEqual(["retry"]);
   await run(retriesOf("gone"));
   await expect.poll(states, { timeout: 20_000 }).toEqual(["completed"]);
+});
+
+test("a pass that is cut short again and again is tried ever later, until one is asked for", async () => {
+  let tries = 0;
+  const { queue, run } = await processOf(() => {
+    tries += 1;
+    throw new CutShortError("the pass lost its lease");
+  });
+  // The third wait is four seconds, and those after it are longer.
+  const postponed = async () =>
+    (
+      await run(`UPDATE holdfast_jobs.job SET start_after = now() + interval '1 hour' WHERE state = 'retry'
+        AND (data->>'losses')::int >= 3 AND start_after > now() + interval '2 seconds' RETURNING id`)
+    ).length;
+  await expect.poll(postponed, { timeout: 30_000, interval: 100 }).toBe(1);
+  const before = tries;
+  // What is asked for begins at once, and is tried again after a second.
+  queue.enqueue(job);
+  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(before + 1);
 });

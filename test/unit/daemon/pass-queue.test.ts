@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/clock/system.ts";
-import { createPassQueue, type DuePass, type PassJob } from "../../../src/daemon/pass-queue.ts";
+import { createPassQueue, type DuePass, type PassJob, waitAfterLoss } from "../../../src/daemon/pass-queue.ts";
 
 const HOUR = 3_600_000;
 
@@ -29,6 +29,13 @@ function looping(intervalMs: number) {
     });
   return { stop, change: () => queue.enqueue(CHANGE), gate, done, reached, passes: () => passes };
 }
+
+test("a pass that loses its lease is tried after a second, then ever later, and at least once in each interval or minute", () => {
+  const waits = (intervalMs: number) => [1, 2, 3, 7, 40].map((times) => waitAfterLoss(times, intervalMs) / 1000);
+  expect(waits(HOUR)).toEqual([1, 2, 4, 60, 60]);
+  expect(waits(3000)).toEqual([1, 2, 3, 3, 3]);
+  expect(waits(100)).toEqual([1, 1, 1, 1, 1]);
+});
 
 test("all that is asked for before a pass makes one pass with the first cause and the widest scope", async () => {
   const queue = createPassQueue({ clock: systemClock });
