@@ -15,13 +15,14 @@ import { NO_MEMORY } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
+import { chanceFrom } from "../support/mixed-writes.ts";
 import { sampleApplyEvent } from "../support/sample-apply-event.ts";
 import { databaseOf } from "../support/test-database.ts";
 
 const run = { clock: systemClock, stopping: new AbortController().signal };
 const HEALTHY: ExaminedCommit = { isApplied: true, health: "healthy", why: null, content: "one" };
 const follows = "main of https://git.example.com/platform";
-const MEMBERS = ["a", "b"].map((name) => ({ name, after: [], stage: null, follows }));
+const MEMBERS = ["a", "b", "c"].map((name) => ({ name, after: [], stage: null, follows }));
 
 type Use = {
   readonly configuration?: string;
@@ -73,13 +74,36 @@ function targets(stateOf: (name: string) => StateAccess) {
   return { order, live, begun, state: stateAs };
 }
 
-function inMemory() {
+/** Targets whose states are in memory; each access to what they have recorded takes some time. */
+function inMemory(delay: () => Promise<void> = async () => {}) {
   const states = new Map<string, StateAccess>();
   return targets((name) => {
-    const state = states.get(name) ?? memoryState();
+    const state = states.get(name) ?? delayed(memoryState(), delay);
     states.set(name, state);
     return state;
   });
+}
+
+function delayed(state: StateAccess, delay: () => Promise<void>): StateAccess {
+  return {
+    ...state,
+    target: async () => {
+      const store = await state.target();
+      return {
+        ...store,
+        progress: async () => {
+          await delay();
+          return store.progress();
+        },
+        advance: async (change) => {
+          await delay();
+          const after = await store.advance(change);
+          await delay();
+          return after;
+        },
+      };
+    },
+  };
 }
 
 const passOf = (commit: string, result: OutcomeResult) => ({ commit, applied: sampleApplyEvent([{ result }]) });
@@ -200,6 +224,25 @@ test("what several ask for at once is read once, and read again for who asks lat
   expect(read).toEqual(["x c1", "y c1"]);
   await ask();
   expect(read).toEqual(["x c1", "y c1", "x c1", "y c1"]);
+});
+
+test("of processes that take a place at the same time one gets it, and never two", async () => {
+  const random = chanceFrom(1);
+  const turns = async (most: number): Promise<void> => {
+    for (let left = Math.floor(random() * (most + 1)); left > 0; left -= 1) await Promise.resolve();
+  };
+  const clock = { ...systemClock, sleep: (milliseconds: number) => turns(milliseconds) };
+  for (let nth = 0; nth < 300; nth += 1) {
+    const { order, begun } = inMemory(() => turns(8));
+    const takes = MEMBERS.map(async ({ name }) => {
+      await turns(20);
+      return order(name, { clock }).choose(["c2"], { ...run, clock });
+    });
+    const ends = await Promise.allSettled(takes);
+    const places = await Promise.all(MEMBERS.map(({ name }) => begun(name)));
+    const taken = ends.map(({ status }) => (status === "fulfilled" ? "c2" : null));
+    expect([nth, places, taken.filter((one) => one !== null)]).toEqual([nth, taken, ["c2"]]);
+  }
 });
 
 test("two processes on one database keep to one place", async ({ skip }) => {

@@ -99,6 +99,17 @@ export function decidePlace(others: readonly StageMember[], maxUpdate: number): 
   }));
 }
 
+/** Whether a target that took a place at the same time as others takes it before them: as many of the first by name as are free. */
+export function goesFirst(
+  name: string,
+  { before, after }: { readonly before: readonly StageMember[]; readonly after: readonly StageMember[] },
+  maxUpdate: number,
+): boolean {
+  const taken = before.filter(({ begun }) => begun !== null).map(({ target }) => target);
+  const rivals = after.filter(({ target, begun }) => begun !== null && !taken.includes(target));
+  return rivals.filter(({ target }) => target < name).length < maxUpdate - taken.length;
+}
+
 /** What a commit waits for, as one line. */
 export function missingText(missing: readonly Missing[]): string {
   const shown = missing.slice(0, MAX_SHOWN).map(({ target, what }) => `${target}: ${what}`);

@@ -1,5 +1,6 @@
 // src/engine/order: when commits reach the targets that come after others. See docs/pod.md#order-between-targets.
 
+import { backoff } from "../../clock/backoff.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { canonical } from "../../contract/json.ts";
 import { decisionsAt, holdOnStage } from "../../core/holds.ts";
@@ -7,11 +8,13 @@ import type { OutcomeResult } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import {
   decidePlace,
+  goesFirst,
   isDone,
   type Missing,
   missingText,
   type OrderDecision,
   type OrderRule,
+  type StageMember,
 } from "../../core/stages/decide-order.ts";
 import type { Stage } from "../../core/stages/stages.ts";
 import { progressAfter, type TargetProgress, withBegun } from "../../core/stages/target-progress.ts";
@@ -97,7 +100,7 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     await requireUnheld(owner, stage, clock);
     const decision = await decide(candidates, run);
     if (decision.is !== "met") throw notMet(name, decision);
-    const place = await takePlace(decision.commit, owner, places);
+    const place = await takePlace(decision.commit, owner, places, run);
     if (place.missing.length > 0) throw notMet(name, { is: "waiting", missing: place.missing });
     if (place.isNew) taken = decision.commit;
     chosen = decision.commit;
@@ -220,28 +223,51 @@ function placed(progress: TargetProgress, { when }: OrderRule, keepsPlace: boole
 /** A place of `maxUpdate`: who takes all of them, or nobody, and whether the target had none before. */
 type Place = { readonly missing: readonly Missing[]; readonly isNew: boolean };
 
-async function takePlace(commit: string, owner: OrderOwner, places: OrderPlaces): Promise<Place> {
-  const { maxUpdate, stage, inTurn } = places;
+// Those that took a place at the same time all give it back, which takes them a write each.
+const TRIES = 7;
+const WAIT = { first: 50, most: 2000 };
+
+async function takePlace(commit: string, owner: OrderOwner, places: OrderPlaces, run: Stoppable): Promise<Place> {
+  const { maxUpdate } = places;
   if (maxUpdate === null) return { missing: [], isNew: false };
-  const store = await owner.state.target();
-  const others = stage.targets.filter((name) => name !== owner.name);
-  const takenBy = async (): Promise<readonly Missing[]> =>
-    decidePlace(await Promise.all(others.map((name) => memberOf(name, places))), maxUpdate);
+  let hasPrecedence = false;
+  for (let tries = 1; ; tries += 1) {
+    const { isFirst, ...place } = await tryPlace(commit, owner, { ...places, maxUpdate });
+    hasPrecedence = isFirst ?? hasPrecedence;
+    if (place.missing.length === 0 || !hasPrecedence || tries === TRIES) return place;
+    await run.clock.sleep(backoff(tries, WAIT), { signal: run.stopping });
+  }
+}
+
+/** An attempt to take a place; where others took one at the same time, whether the target goes before them. */
+type PlaceAttempt = Place & { readonly isFirst: boolean | null };
+
+function tryPlace(
+  commit: string,
+  owner: OrderOwner,
+  { maxUpdate, ...places }: OrderPlaces & { readonly maxUpdate: number },
+): Promise<PlaceAttempt> {
+  const { stage, inTurn } = places;
+  const names = stage.targets.filter((name) => name !== owner.name);
+  const others = (): Promise<readonly StageMember[]> => Promise.all(names.map((name) => memberOf(name, places)));
   return inTurn(async () => {
-    const { begun } = await store.progress();
-    const isNew = begun === null;
-    const missing = isNew ? await takenBy() : [];
-    if (missing.length > 0) return { missing, isNew };
-    await store.advance((before) => withBegun(before, commit));
-    // Another process may have taken a place at the same time; then both try again.
-    const late = isNew ? await takenBy() : [];
-    if (late.length > 0) await store.advance((before) => withBegun(before, null));
-    return { missing: late, isNew };
+    const store = await owner.state.target();
+    const isNew = (await store.progress()).begun === null;
+    const before = isNew ? await others() : [];
+    const missing = decidePlace(before, maxUpdate);
+    if (missing.length > 0) return { missing, isNew, isFirst: null };
+    await store.advance((progress) => withBegun(progress, commit));
+    // Another process may have taken a place at the same time. Whoever sees that gives its own back, so that there are never more.
+    const after = isNew ? await others() : [];
+    const late = decidePlace(after, maxUpdate);
+    if (late.length === 0) return { missing: [], isNew, isFirst: null };
+    await store.advance((progress) => withBegun(progress, null));
+    return { missing: late, isNew, isFirst: goesFirst(owner.name, { before, after }, maxUpdate) };
   });
 }
 
 // A target whose state cannot be read may be applying a commit.
-async function memberOf(name: string, { other }: OrderPlaces): Promise<Parameters<typeof decidePlace>[0][number]> {
+async function memberOf(name: string, { other }: Pick<OrderPlaces, "other">): Promise<StageMember> {
   const progress = await progressOf(other(name).state);
   return { target: name, begun: progress === null ? "of unknown" : progress.begun };
 }
