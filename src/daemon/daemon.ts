@@ -31,6 +31,8 @@ export type DaemonTarget = PassSchedule & {
   readonly between: RecorderOptions["between"];
   /** The address of the control plane: targets with the same one share a lease. Null for the default one. */
   readonly server: string | null;
+  /** The control plane, as the ledger names it. */
+  readonly serverName: string;
 };
 
 /** What a daemon is made of. */
@@ -202,7 +204,7 @@ async function runTarget(
   const { isAlone, clock, random, stopping, signal, replaced, isReloaded, memories, onWorked } = options;
   const all = [watch.observer, ...options.observers.of(one.name), one.recorder.observer];
   const { begin, emit, failure, end, applied, ended } = observers(all);
-  const { name, target, queue, election, sync, intervalMs, driftIntervalMs, recorder } = one;
+  const { name, serverName, target, queue, election, sync, intervalMs, driftIntervalMs, recorder } = one;
   const stall = async (error: unknown, startedAt: number): Promise<void> => {
     // Nothing may be written into a folder that is refused.
     const isOwn = await requireOwnState(target, signal).then(
@@ -221,7 +223,7 @@ async function runTarget(
   try {
     await runPasses(target, {
       ...{ clock, random, stopping, signal, replaced, isReloaded, memories },
-      ...{ name, isAlone, queue, election, sync, intervalMs, driftIntervalMs },
+      ...{ name, serverName, isAlone, queue, election, sync, intervalMs, driftIntervalMs },
       emit,
       onWorked,
       // The daemon that served the socket before has ended.

@@ -29,6 +29,7 @@ const CONNECTIONS = 3;
 const ANSWER_MS = 10_000;
 const ASKED_AGAIN_MS = 1000;
 const UNWATCHED_TRIES = 30;
+const UNWATCHED_MS = 600_000;
 const QUEUED_CHECK_MS = 1000;
 const ENDED_CHECK_MS = 200;
 const STOP_MS = 5000;
@@ -51,7 +52,7 @@ export type FleetQueueOptions = {
   readonly address: Secret;
   /** How many passes run at once in this process, over all targets. */
   readonly workers: number;
-  /** The control plane of each target; empty where all targets have the same one. */
+  /** The control plane of each target, as the ledger names it. */
   readonly servers: ReadonlyMap<string, string>;
   readonly clock: Clock;
   /** Called with what goes wrong between passes, such as a database that cannot be reached. */
@@ -187,10 +188,12 @@ async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBo
 
 // The wider scope replaces what waits already, a new job and one that is tried again; the narrower one is part of it.
 async function ask(boss: PgBoss, job: PassJob, servers: Servers): Promise<readonly string[]> {
-  const of = sendOptions(job.target, servers);
+  const { target } = job;
+  const of = sendOptions(target, servers);
+  const queued: QueuedPass = { ...job, ...queuedServer(target, servers) };
   // One that waits since it was cut short begins now.
-  if (job.scope === "all") return (await boss.upsert(QUEUE, job, { ...of, match: "all", startAfter: 0 })).jobs;
-  const id = await boss.send(QUEUE, job, of);
+  if (job.scope === "all") return (await boss.upsert(QUEUE, queued, { ...of, match: "all", startAfter: 0 })).jobs;
+  const id = await boss.send(QUEUE, queued, of);
   return id === null ? [] : [id];
 }
 
@@ -198,7 +201,15 @@ type Servers = Pick<FleetQueueOptions, "servers">;
 
 function sendOptions(target: string, { servers }: Servers): SendOptions {
   const id = servers.get(target);
-  return { singletonKey: target, ...(id === undefined ? {} : { group: { id } }) };
+  if (id === undefined) return { singletonKey: target };
+  const isGrouped = new Set(servers.values()).size > 1;
+  return { singletonKey: `${target} ${id}`, ...(isGrouped ? { group: { id } } : {}) };
+}
+
+// A process of another configuration in the same database may have another target of this name.
+function queuedServer(target: string, { servers }: Servers): Pick<QueuedPass, "server"> {
+  const server = servers.get(target);
+  return server === undefined ? {} : { server };
 }
 
 // However many machines ask, one pass begins in each interval.
@@ -217,24 +228,29 @@ async function askOnInterval(
       if (!signal.aborted) throw error;
     });
     if (signal.aborted) return;
-    const job: PassJob = { target, scope: "changes", cause: "interval" };
+    const job: QueuedPass = { target, scope: "changes", cause: "interval", ...queuedServer(target, { servers }) };
     await boss.send(QUEUE, job, throttled).catch(onTrouble);
   }
 }
 
-/** A pass in the queue, and how often in a row it was cut short. */
-type QueuedPass = PassJob & { readonly losses?: number };
+/** A pass in the queue, with its control plane, and how often in a row it was cut short. */
+type QueuedPass = PassJob & { readonly server?: string; readonly losses?: number };
 
 type Worker = FleetQueueOptions & { readonly boss: PgBoss; readonly lanes: ReadonlyMap<string, Lane> };
 
-async function runJob(queued: JobWithMetadata<QueuedPass>, { boss, lanes, clock, onTrouble }: Worker): Promise<void> {
-  const { data, retryCount } = queued;
-  const { losses = 0, ...job } = data;
+async function runJob(
+  queued: JobWithMetadata<QueuedPass>,
+  { boss, lanes, servers, clock, onTrouble }: Worker,
+): Promise<void> {
+  const { data, retryCount, createdOn } = queued;
+  const { losses = 0, server, ...job } = data;
   const lane = lanes.get(job.target);
-  // No machine has a configuration with this target any more.
-  if (lane === undefined && retryCount > UNWATCHED_TRIES) return;
+  const isOwn = lane !== undefined && server === servers.get(job.target);
+  const isOld = retryCount > UNWATCHED_TRIES && clock.now() - createdOn.getTime() > UNWATCHED_MS;
+  // No machine has a configuration with this target any more. Where one has, and was busy for so long, it asks again.
+  if (!isOwn && isOld) return;
   // Another machine has read a configuration with this target, or this one has stopped.
-  if (lane === undefined || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
+  if (!isOwn || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
   const { pass, times, fail } = lane.running;
   const due = new AbortController();
   using _interval = clock.after(times.intervalMs, () => due.abort());

@@ -29,6 +29,7 @@ import {
 } from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
 import { followSource, type SourceFollower } from "./source-watcher.ts";
+import { type ClaimedTarget, claimAfter, requireClaim } from "./target-claim.ts";
 import { inTurn, isLocked } from "./turn.ts";
 
 /** How often the passes of a target run, and whether they write, or only report what they would write. */
@@ -54,6 +55,8 @@ export type RunContext = Run &
   PassSchedule &
   Succession & {
     readonly name: string;
+    /** The control plane, as the ledger names it. */
+    readonly serverName: string;
     /** Whether it is the only target of the daemon; then a refusal before its first successful pass is for good. */
     readonly isAlone: boolean;
     readonly queue: PassQueue;
@@ -166,6 +169,22 @@ type OwnTurns = RunContext & { readonly rollouts: UnfinishedWork };
 function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePass) => Promise<void> {
   // The number of the lock in the last pass of this process; null before.
   let last: number | null = null;
+  // Why another configuration has the target; told once.
+  let refusal: string | null = null;
+  const isRefused = async (): Promise<boolean> => {
+    try {
+      requireClaim((await (await target.state.target()).memory()).claim, claimedBy(run), run.clock.now());
+      refusal = null;
+      return false;
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      // Like a process that stands by, it has nothing to do.
+      run.onWorked();
+      if (refusal !== error.message) run.onFailure(error);
+      refusal = error.message;
+      return true;
+    }
+  };
   const turn = { waitMs: 0, reading: run.rollouts.ended };
   return async (due) => {
     const startedAt = run.clock.now();
@@ -176,7 +195,7 @@ function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePas
         const number = lock?.number ?? null;
         if (last === null || number !== last + 1) passes.forget();
         last = number;
-        await passes.run(due);
+        if (!(await isRefused())) await passes.run(due);
       });
     } catch (error) {
       const storage = storeErrorCode(error);
@@ -190,6 +209,10 @@ function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePas
     // What was stopped in the middle goes on elsewhere.
     if (run.stopping.aborted) throw new NotNowError("the process stops");
   };
+}
+
+function claimedBy({ name, serverName, queue: { machine } }: RunContext): ClaimedTarget {
+  return { name, serverName, machine };
 }
 
 // The stored status belongs to the newer release now, so this one ends without a word in it.
@@ -324,7 +347,9 @@ function createPass(
       .catch(onFailure);
     const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;
-    const { lastApplied: _, ...kept } = memory;
+    const { lastApplied: _, ...remembered } = memory;
+    const claim = leader === null ? { claim: claimAfter(claimedBy(context), endedAt, intervalMs) } : {};
+    const kept = { ...remembered, ...claim };
     const nextAt = Math.min(endedAt + intervalMs, freezeEnd.wait());
     await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch((error: unknown) => {
       if (isTakenOver(error)) throw error;

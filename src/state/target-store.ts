@@ -31,6 +31,16 @@ export type PassMemory = {
   readonly lastFullPassAt: number | null;
   /** What people and forges were told of its passes, by who tells it. */
   readonly told: JsonObject;
+  /** Whose passes it is of; absent where one process runs all of them. */
+  readonly claim?: TargetClaim;
+};
+
+/** The control plane that the passes of a fleet are over, and until when no configuration with another one takes the target over. */
+export type TargetClaim = {
+  readonly server: string;
+  /** The process that ran the last pass. */
+  readonly machine: string | null;
+  readonly until: number;
 };
 
 /** What is kept before the first pass. */

@@ -67,6 +67,28 @@ test("a pass that loses its lease is made again at once, and not after the inter
   expect(refused.hits()).toBe(1);
 });
 
+test("a configuration that gives targets of another one another control plane is refused, and leaves their state alone", async ({
+  skip,
+}) => {
+  const postgres = await ownPostgres(skip);
+  const [server, otherServer] = [await serve(), await serve()];
+  const { upstream, machine } = await fleetOf(postgres, server);
+  const { machine: otherMachine } = await fleetOf(postgres, otherServer);
+  const first = await machine();
+  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 40_000 }).toBe(true);
+  const second = await otherMachine();
+  for (const target of targets) {
+    const refusal = `another configuration has the target ${target} in this database, with the control plane ${server.url};`;
+    await second.watch.shows("stderr", new RegExp(refusal));
+  }
+  const commit = await upstream.commit(changed("grace@example.com"));
+  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 40_000 }).toBe(true);
+  expect(otherServer.effects()).toEqual([]);
+  second.watch.kill("SIGTERM");
+  expect(await second.watch.ended).toMatchObject({ code: 0 });
+});
+
 test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {
   const postgres = await ownPostgres(skip);
   const server = await serve();

@@ -8,17 +8,27 @@ import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
 const job: PassJob = { target: "a", scope: "all", cause: "signal" };
-const retriesOf = (target: string) =>
-  `UPDATE holdfast_jobs.job SET retry_count = 500 WHERE data->>'target' = '${target}'`;
+const retriesOf = (target: string, age = "0 s") =>
+  `UPDATE holdfast_jobs.job SET retry_count = 500, created_on = created_on - interval '${age}'
+   WHERE data->>'target' = '${target}'`;
 
-/** A process of a fleet, which watches the target `a`, behind a proxy to the database. */
-async function processOf(onPass: (job: PassJob | null) => void) {
-  const data = await temporaryFolder();
+/** A process of a fleet, which watches the target `a` on a control plane, behind a proxy to the database. */
+async function processOf(
+  onPass: (job: PassJob | null) => void,
+  { server = "http://one", beside }: { readonly server?: string; readonly beside?: { readonly data: string } } = {},
+) {
+  const data = beside?.data ?? (await temporaryFolder());
   const url = new URL((await databaseOf(data)) ?? "");
   const wire = await startBreakableProxy(Number(url.port));
   url.port = `${wire.port}`;
   const queue = await openFleetQueue({
-    ...{ address: new Secret(url.href), workers: 1, servers: new Map(), clock: systemClock, onTrouble: () => {} },
+    ...{
+      address: new Secret(url.href),
+      workers: 1,
+      servers: new Map([["a", server]]),
+      clock: systemClock,
+      onTrouble: () => {},
+    },
   });
   const stopping = new AbortController();
   const times = { intervalMs: 3_600_000, signal: stopping.signal };
@@ -28,9 +38,9 @@ async function processOf(onPass: (job: PassJob | null) => void) {
     await working;
     await queue[Symbol.asyncDispose]();
     // The database is used again.
-    await statement(data, "DROP SCHEMA holdfast_jobs CASCADE");
+    if (beside === undefined) await statement(data, "DROP SCHEMA holdfast_jobs CASCADE");
   });
-  return { queue, wire, run: (text: string) => statement(data, text) };
+  return { data, queue, wire, run: (text: string) => statement(data, text) };
 }
 
 test.for(["refuses connections", "answers nothing"] as const)(
@@ -68,8 +78,26 @@ test("a pass over a target that nobody watches any more is not tried for ever", 
   const states = async () =>
     (await run("SELECT state FROM holdfast_jobs.job WHERE data->>'target' = 'gone'")).map(({ state }) => state);
   await expect.poll(states, { timeout: 20_000 }).toEqual(["retry"]);
+  // A process that has it may be busy for long.
   await run(retriesOf("gone"));
+  const tries = async () =>
+    Number((await run("SELECT retry_count FROM holdfast_jobs.job WHERE data->>'target' = 'gone'"))[0]?.retry_count);
+  await expect.poll(tries, { timeout: 20_000 }).toBeGreaterThan(500);
+  expect(await states()).not.toContain("completed");
+  await run(retriesOf("gone", "1 hour"));
   await expect.poll(states, { timeout: 20_000 }).toEqual(["completed"]);
+});
+
+test("of two configurations with a target of one name on two control planes, each runs its own passes", async () => {
+  const [first, second]: [unknown[], unknown[]] = [[], []];
+  const one = await processOf((due) => first.push(due?.cause));
+  const two = await processOf((due) => second.push(due?.cause), { server: "http://two", beside: one });
+  await expect.poll(() => [first, second], { timeout: 30_000 }).toEqual([["start"], ["start"]]);
+  await Promise.all([one.queue.passed(job), two.queue.passed({ ...job, cause: "request" })]);
+  expect([first, second]).toEqual([
+    ["start", "signal"],
+    ["start", "request"],
+  ]);
 });
 
 test("a pass that is cut short again and again is tried ever later, until one is asked for", async () => {

@@ -110,7 +110,7 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
     const ended = runPasses(target, {
       ...{ clock, random: systemRandom, stopping: stopping.signal, signal: stopping.signal, emit: () => {} },
       ...{ replaced: new AbortController().signal, isReloaded: false, memories: new Map() },
-      ...{ name: target.name, isAlone: false, queue, election, sync: "heal" },
+      ...{ name: target.name, serverName: "embedded", isAlone: false, queue, election, sync: "heal" },
       ...{ intervalMs: INTERVAL_MS, driftIntervalMs: INTERVAL_MS, onTakeover: () => {}, onWorked: () => {} },
       onFailure: (error) => failures.push(errorMessage(error)),
       ...{ onRecall: () => {}, onPassBegin: () => {}, onPassEnd: async () => {}, onFatal: async () => {} },

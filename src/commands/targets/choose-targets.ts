@@ -37,7 +37,7 @@ export type TargetChoice = {
   readonly places: { readonly rename: KeyPlace | null; readonly patches: KeyPlace | null };
   readonly server: string | null;
   /** What the control plane is to be spared by all targets that name its entry of `servers`; null without an entry. */
-  readonly limits: (RequestLimits & { readonly name: string }) | null;
+  readonly limits: (RequestLimits & { readonly name: string; readonly url: string }) | null;
   /** Why the target cannot be used, while the others can; null if it can. */
   readonly fault: HoldfastError | null;
   readonly tokenFile: string | null;
@@ -182,7 +182,10 @@ function serverOf(
   const { concurrency, requestsPerSecond } = found;
   return {
     server: found.url,
-    limits: { name: server, concurrency: concurrency ?? null, requestsPerSecond: requestsPerSecond ?? null },
+    limits: {
+      ...{ name: server, url: found.url },
+      ...{ concurrency: concurrency ?? null, requestsPerSecond: requestsPerSecond ?? null },
+    },
     fault: null,
     tokenFile: file(found.tokenFile),
     caFile: file(found.caFile),

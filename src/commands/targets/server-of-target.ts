@@ -36,8 +36,17 @@ export function operatorKeysOf(choice: TargetChoice | null): { readonly server?:
   return { ...(server === null ? {} : { server }), ...(tokenFile === null ? {} : { tokenFile }) };
 }
 
-/** Returns the limit that all connections to a control plane share, by its name in `servers`. */
-export type ServerLimits = (server: RequestLimits & { readonly name: string }) => RequestLimit;
+/** The control plane of a target as the ledger names it: by its address, or `embedded`. */
+export function serverNameOf(
+  choice: TargetChoice | null,
+  { server }: { readonly server?: string },
+  { flags }: Pick<Invocation, "flags">,
+): string {
+  return (choice?.server ?? flags.server ?? server)?.replace(/\/+$/, "") ?? "embedded";
+}
+
+/** Returns the limit that all connections to a control plane share, by its name in `servers` and its address. */
+export type ServerLimits = (server: RequestLimits & { readonly name: string; readonly url: string }) => RequestLimit;
 
 /** The limits of control planes: those of this process, or those that the processes of a fleet keep together. */
 export async function serverLimits(
@@ -62,7 +71,8 @@ export async function serverLimits(
     const onTrouble = (error: unknown): void =>
       terminal.warnings.add(runWarning("no-limits", `the limits of the fleet: ${errorMessage(error)}`));
     const fleet = resources.use(openFleetLimits({ address: database, process: random.id(), clock, onTrouble }));
-    return ({ name, ...server }) => fleet.limit(name, server);
+    // Another configuration in the same database may give the name to another control plane.
+    return ({ name, url, ...server }) => fleet.limit(`${name} ${url.replace(/\/+$/, "")}`, server);
   }
 }
 

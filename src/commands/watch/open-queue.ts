@@ -5,16 +5,18 @@ import { createPassQueue, type PassQueue } from "../../daemon/pass-queue.ts";
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { FoundTargets } from "../targets/find-targets.ts";
+import { serverNameOf } from "../targets/server-of-target.ts";
 
 /**
  * Opens the queue of the passes: with a state in a database, the processes of a fleet share one there. A single process
  * holds its locks.
  */
 export async function openQueue(
-  { database }: FoundTargets,
+  { database, operator }: FoundTargets,
   targets: readonly CommandTarget[],
-  { flags, terminal }: Invocation,
+  invocation: Invocation,
 ): Promise<PassQueue> {
+  const { flags, terminal } = invocation;
   const { workers } = flags;
   if (workers === undefined) return createPassQueue(terminal);
   if (database === null) {
@@ -26,12 +28,8 @@ export async function openQueue(
   const onTrouble = (error: unknown): void =>
     terminal.warnings.add(runWarning("no-queue", `the queue of passes: ${errorMessage(error)}`));
   const { clock } = terminal;
-  return openFleetQueue({ address: database, workers, servers: serversOf(targets), clock, onTrouble });
-}
-
-function serversOf(targets: readonly CommandTarget[]): ReadonlyMap<string, string> {
-  const servers = new Map(targets.map(({ name, choice }) => [name, choice?.server ?? "default"]));
-  return new Set(servers.values()).size === 1 ? new Map() : servers;
+  const servers = new Map(targets.map(({ name, choice }) => [name, serverNameOf(choice, operator, invocation)]));
+  return openFleetQueue({ address: database, workers, servers, clock, onTrouble });
 }
 
 function noFleet(workers: number): HoldfastError {

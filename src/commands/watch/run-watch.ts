@@ -17,6 +17,7 @@ import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets, TargetNeededError } from "../targets/find-targets.ts";
+import { serverNameOf } from "../targets/server-of-target.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
 import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
 import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
@@ -57,7 +58,7 @@ function secondsBetween({ choice }: CommandTarget, { flags }: Invocation): numbe
   return flags.interval ?? choice?.interval ?? DEFAULT_INTERVAL_S;
 }
 
-function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarget {
+function daemonTarget(target: CommandTarget, { operator }: FoundTargets, invocation: Invocation): DaemonTarget {
   const { name, choice, remote } = target;
   const { signal } = invocation.terminal;
   const seconds = secondsBetween(target, invocation);
@@ -68,6 +69,7 @@ function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarg
     source: remote?.name ?? null,
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
     server: choice?.server ?? null,
+    serverName: serverNameOf(choice, operator, invocation),
     sync: choice?.sync === "report" ? "report" : "heal",
     intervalMs: seconds * 1000,
     driftIntervalMs: (choice?.driftInterval ?? seconds) * 1000,
@@ -109,7 +111,7 @@ export async function openWatch(
   const daemon = resources.use(
     createDaemon(
       {
-        targets: active.map((target) => daemonTarget(target, invocation)),
+        targets: active.map((target) => daemonTarget(target, opened, invocation)),
         state: { folder: opened.stateFolder, database },
         queue: resources.use(await openQueue(opened, active, invocation)),
         observers: {
