@@ -21,8 +21,10 @@ export type StoreErrorCode =
   | "full"
   /** The database server does not answer, or is overloaded. */
   | "unreachable"
-  /** The database server refuses the user, the password or the operation. */
+  /** The database server refuses the user or the password. */
   | "denied"
+  /** The database server refuses the user an operation. */
+  | "forbidden"
   /** The file or database does not exist. */
   | "absent"
   /** The address is malformed. */

@@ -14,7 +14,8 @@ export function storeFailure(what: string, error: StoreError): HoldfastError {
 
 const hints: { readonly [fault in StoreErrorCode]?: string } = {
   unreachable: "check that it runs, accepts connections from here and has the address in --database",
-  denied: "correct the user or the password in --database, or the user's privileges",
+  denied: "correct the user or the password in --database",
+  forbidden: "give the user of --database the right to create tables, and all rights to those that are there",
   absent: "check that --data or --database names the right one; createdb creates a database",
   full: "free space on the disk of the data, or raise its quota, and start again; nothing was lost",
   "newer-schema": "run the release that created it, or a newer one; nothing was changed",

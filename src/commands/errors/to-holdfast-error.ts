@@ -22,7 +22,8 @@ const hints: { readonly [fault in StoreErrorCode]?: string } = {
   "older-schema": "free space there, or make it writable, so that it can be upgraded, and run it again",
   "newer-schema": "run the release that created it, or a newer one; nothing was changed",
   unreachable: "start the database, or make it reachable from here, and run it again",
-  denied:
-    "correct the user or the password of the address, or give the user the right to create schemas, and run it again",
+  denied: "correct the user or the password of the address, and run it again",
+  forbidden:
+    "give the user the right to create schemas, and all rights to those that other users have created, and run it again",
   "no-backup": "free space there, and run it again; nothing was changed",
 };

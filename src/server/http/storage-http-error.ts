@@ -13,6 +13,7 @@ export function storageHttpError(error: unknown): HttpError | null {
     case "inaccessible":
     case "unreachable":
     case "denied":
+    case "forbidden":
     case "absent":
       return new HttpError(503, STORAGE_UNAVAILABLE, "the storage cannot be used at the moment", {
         headers: { "retry-after": "1" },

@@ -13,7 +13,7 @@ const faults: ReadonlyMap<string, StoreErrorCode> = new Map([
   ["55P03", "locked"],
   ["25P03", "unreachable"],
   ["25006", "inaccessible"],
-  ["42501", "denied"],
+  ["42501", "forbidden"],
   ["53100", "full"],
   ["58", "inaccessible"],
   ["XX001", "corrupt"],

@@ -95,12 +95,12 @@ async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
 /** Translates an error on opening a database into one that names the database and the cause. */
 export function databaseError(address: Secret, error: unknown): StoreError {
   const code = storeErrorCode(error) ?? "failed";
-  const why = code === "unreachable" ? whyText(error) : "";
+  const why = code === "unreachable" || code === "forbidden" ? whyText(error) : "";
   const text = `${publicAddress(address)}: ${reasons[code] ?? "it could not be opened"}${why}`;
   return new StoreError(code, text, { cause: error });
 }
 
-// Refused, not found, no TLS, too many clients: these messages contain no secret.
+// Refused, not found, no TLS, too many clients, no permission: these messages contain no secret.
 function whyText(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error)) return "";
@@ -176,6 +176,7 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   full: "its disk is full",
   unreachable: "it cannot be reached",
   denied: "it refuses this user or password",
+  forbidden: "it refuses this user an operation",
   absent: "there is no such database",
 };
 
