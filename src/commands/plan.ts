@@ -79,7 +79,7 @@ function signTo(
   if (isKeyShared || end.plan.allows === undefined) return;
   say(
     terminal,
-    "with another state folder, apply needs the --allow-… flags of this plan again, or both the same HOLDFAST_STATE_KEY",
+    "with another state, apply needs the --allow-… flags of this plan again, or both the same HOLDFAST_STATE_KEY",
   );
 }
 

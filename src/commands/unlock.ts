@@ -32,11 +32,11 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
   return 0;
 }
 
-/** The previous holders of the state folder and leases, and what is free now. */
+/** The previous holders of the state and leases, and what is free now. */
 export function unlockText({ leftBy, scope, broken }: UnlockReport): string {
   const left = leftBy === null ? "not held" : `left by ${printable(leftBy)}, which has ended`;
   return [
-    `state folder: ${left}; free`,
+    `state: ${left}; free`,
     ...broken.map((lease) => `lease on ${printable(lease.scope)}: broken; it was ${holderText(lease)}`),
     scope === null ? "leases: this control plane has none" : `lease on ${printable(scope)}: free`,
     "",

@@ -374,7 +374,7 @@ export const operations = {
     reply: "one",
     retry: "repeat",
     isKeepAlive: true,
-    without: "nothing but the state folder keeps two writers apart",
+    without: "nothing but the lock of the state keeps two writers apart",
   },
   putSecretGroup: {
     number: "E11",

@@ -87,7 +87,7 @@ function requireLeader({ leader }: WatchedTarget): void {
   const holder = leader?.standsBy() ?? null;
   if (holder === null) return;
   throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
-    hint: "run the command with the state folder of that process",
+    hint: "run the command where that process runs, with its state",
   });
 }
 

@@ -387,7 +387,7 @@ function requireNoOtherWriter(result: PassResult): void {
     "locked",
     "another writer is at work, and this control plane has no leases to keep it apart",
     {
-      hint: "stop one of them, or let both use one state folder",
+      hint: "stop one of them, or let both use one state",
     },
   );
 }

@@ -119,7 +119,7 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
   if (view.output === "markdown")
     return driftMarkdown({ ...report, ...registryOnlyIn(event) }, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
-  const stand = `${unrecorded} of ${selected} have no record in this state folder: compared with ${what} instead`;
+  const stand = `${unrecorded} of ${selected} have no record in this state: compared with ${what} instead`;
   const shown = { ...view, access, ...registryOnlyIn(event) };
   if (unrecorded === 0) return driftText(report, shown, null, notUsed);
   const basis = unrecorded === selected ? "declared" : "recorded or declared";

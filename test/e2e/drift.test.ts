@@ -110,9 +110,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     await scale(server, 5);
     const ended = await source.runHere(["drift", "--state", "elsewhere"]);
     expect(ended.code).toBe(2);
-    expect(ended.stdout).toContain(
-      "8 of 8 have no record in this state folder: compared with the manifests here instead",
-    );
+    expect(ended.stdout).toContain("8 of 8 have no record in this state: compared with the manifests here instead");
     expect(ended.stdout).toContain("unrecorded replicas  2 → 5");
     const report = driftOf(await source.runHere(["drift", "--state", "elsewhere", "-o", "json"]));
     expect(report.summary).toMatchObject({ drifted: 0, unrecorded: 1, absent: 0 });

@@ -188,10 +188,10 @@ describe("a control plane without extensions", () => {
     const ended = await source.runHere(["apply", "--yes"]);
     expect(ended.stdout).toContain(section);
     expect(ended.stdout).toContain(
-      "  E10 PUT /api/svc/v1/leases/{scope}: nothing but the state folder keeps two writers apart\n",
+      "  E10 PUT /api/svc/v1/leases/{scope}: nothing but the lock of the state keeps two writers apart\n",
     );
     expect(ended.stderr).toContain(
-      "warning: going on without a lease on holdfast: this control plane has no leases [no-lease]\n    nothing but the state folder keeps two writers apart\n",
+      "warning: going on without a lease on holdfast: this control plane has no leases [no-lease]\n    nothing but the lock of the state keeps two writers apart\n",
     );
     expect(ended.stderr.match(/going on without a lease/g)).toHaveLength(1);
     // Nobody had to ask for routes that do not exist.

@@ -41,9 +41,9 @@ test("S70 unlock breaks the lease of a writer that was killed, shows whose it wa
   const left = await dead.runHere(["unlock"]);
   expect(left.code).toBe(0);
   expect(left.stdout).toMatch(
-    /^state folder: left by process \d+ on \S+, since \S+Z, which has ended; free\nlease on holdfast: free\n$/,
+    /^state: left by process \d+ on \S+, since \S+Z, which has ended; free\nlease on holdfast: free\n$/,
   );
-  expect((await dead.runHere(["unlock"])).stdout).toMatch(/^state folder: not held; free\n/);
+  expect((await dead.runHere(["unlock"])).stdout).toMatch(/^state: not held; free\n/);
 });
 
 test("S70 unlock says that a control plane without leases has none", async () => {

@@ -42,6 +42,6 @@ function scopeOf(manifests: readonly ManifestHead[]): string {
 /** The warning that writes proceed without a lease. */
 export function noLease({ capabilities }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
   const hint = capabilities.has("putLease") ? "; --lease-scope names what this token may write" : "";
-  const detail = `nothing but the state folder keeps two writers apart${hint}`;
+  const detail = `nothing but the lock of the state keeps two writers apart${hint}`;
   return { what: "warned", warnings: [runWarning("no-lease", `going on without a lease on ${scope}: ${why}`, detail)] };
 }

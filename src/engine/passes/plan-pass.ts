@@ -122,7 +122,7 @@ function nothingToCompare(): HoldfastError {
     "invalid",
     "--gate change cannot identify this change: there is no base, and nothing is recorded",
     {
-      hint: "name the base with --base REF, or the state folder of an earlier apply with --state DIR",
+      hint: "name the base with --base REF, or the state of an earlier apply with --state",
     },
   );
 }
