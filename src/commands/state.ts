@@ -5,9 +5,11 @@ import { count } from "../render/count-text.ts";
 import { jsonText, printable } from "../render/escape.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { type StateReport, stateText } from "../render/state-check.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import { parseKey, readOperatorKeyFile, type SealKey, SealKeyError } from "../seal/seal-key.ts";
-import { type CheckedLedger, checkState } from "../state/check-state.ts";
-import { exportState, importState } from "../state/open-state.ts";
+import { checkState } from "../state/check-state.ts";
+import type { CheckedLedger } from "../state/checked-ledger.ts";
+import { exportState, importState, type WholeState } from "../state/open-state.ts";
 import { publicAddress } from "../store/postgres/address.ts";
 import type { InvocationOf } from "./command.ts";
 import { stateFolder } from "./configuration/data-folder.ts";
@@ -15,7 +17,7 @@ import { stateDatabase } from "./configuration/state-database.ts";
 import type { state } from "./declarations/state.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { readStateKey } from "./targets/target-state.ts";
-import { say, writeResult } from "./terminal.ts";
+import { columnsOn, say, type Terminal, writeResult } from "./terminal.ts";
 
 type StateInvocation = InvocationOf<typeof state>;
 
@@ -31,28 +33,30 @@ export async function run(invocation: StateInvocation): Promise<number> {
   });
 }
 
-function requireFolder(invocation: StateInvocation): void {
-  if (stateDatabase(invocation) === null) return;
-  throw new HoldfastError("invalid", "state check is for a state in a folder, and the state is in PostgreSQL", {
-    hint: "state export reads and checks all of it; or name a folder with --state",
-  });
-}
-
 async function check(invocation: StateInvocation): Promise<number> {
-  requireFolder(invocation);
   const { flags, terminal } = invocation;
-  const folder = await stateFolder(invocation);
-  const ledgers = await checkedLedgers(folder, readStateKey(terminal));
+  const state = await stateOf(invocation);
+  const ledgers = await checkedLedgers(state, terminal);
   const diagnostics = terminal.warnings.all();
-  const report: StateReport = { format_version: FORMAT_VERSION, state: folder, ledgers, diagnostics };
-  await writeResult(terminal, stdoutFormat(flags.output) === "json" ? jsonText(report) : stateText(report));
+  const report: StateReport = { format_version: FORMAT_VERSION, state: placeOf(state), ledgers, diagnostics };
+  const isJson = stdoutFormat(flags.output) === "json";
+  await writeResult(terminal, isJson ? jsonText(report) : wrappedLines(stateText(report), columnsOn(terminal.stdout)));
   return report.ledgers.every(({ problem }) => problem === null) ? 0 : exitCodes.error;
 }
 
-async function checkedLedgers(folder: string, keyText: string | null): Promise<StateReport["ledgers"]> {
-  const checked = await checkState(folder, keyText);
+async function stateOf(invocation: StateInvocation): Promise<WholeState> {
+  return { folder: await stateFolder(invocation), database: stateDatabase(invocation) };
+}
+
+function placeOf({ folder, database }: WholeState): string {
+  return database === null ? folder : publicAddress(database);
+}
+
+async function checkedLedgers(state: WholeState, terminal: Terminal): Promise<StateReport["ledgers"]> {
+  const { clock, random } = terminal;
+  const checked = await checkState(state, { keyText: readStateKey(terminal), clock, random });
   if (checked.length > 0) return checked.map(ledgerReport);
-  throw new HoldfastError("invalid", `there is no ledger in ${folder}`, {
+  throw new HoldfastError("invalid", `there is no ledger in ${placeOf(state)}`, {
     hint: "name the state with --state; a state that is new has none before the first plan or apply",
   });
 }
@@ -70,17 +74,17 @@ async function transfer(invocation: StateInvocation, action: "export" | "import"
   const { terminal } = invocation;
   const { clock, random } = terminal;
   const options = { keyText: readStateKey(terminal), exportKey: await readExportKey(invocation), clock, random };
-  const folder = await stateFolder(invocation);
-  const state = { folder, database: stateDatabase(invocation) };
+  const state = await stateOf(invocation);
   const other = resolve(terminal.cwd, named);
   const { ledgers, tokens } =
     action === "export" ? await exportState(state, other, options) : await importState(other, state, options);
-  const place = state.database === null ? folder : publicAddress(state.database);
+  const place = placeOf(state);
   const [from = "", to = ""] = (action === "export" ? [place, other] : [other, place]).map(printable);
   const areApart = action === "import" && state.database !== null && tokens > 0;
-  const tokenPlace = areApart ? ` (tokens: ${printable(folder)})` : "";
+  const tokenPlace = areApart ? ` (tokens: ${printable(state.folder)})` : "";
   const moved = `${count(ledgers, "ledger")} and ${count(tokens, "token")}`;
-  await writeResult(terminal, `${from}: ${moved} are in ${to}${tokenPlace} now\n`);
+  const text = `${from}: ${moved} are in ${to}${tokenPlace} now\n`;
+  await writeResult(terminal, wrappedLines(text, columnsOn(terminal.stdout)));
   say(terminal, ADVICE[action]);
   return 0;
 }

@@ -1,23 +1,22 @@
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { existingKey } from "./open-state.ts";
-import type { LedgerContent } from "./sqlite/check-ledger.ts";
+import type { CheckedLedger } from "./checked-ledger.ts";
+import { existingKey, type WholeState } from "./open-state.ts";
 import { LEDGER_NAME, ledgerFolders } from "./sqlite/ledger-folders.ts";
-
-/** A ledger of a state: its content, or the reason why it cannot be used. */
-export type CheckedLedger = { readonly target: string | null } & (
-  | { readonly content: LedgerContent }
-  | { readonly error: unknown }
-);
+import type { StateTransfer } from "./state.ts";
 
 /** Reads every ledger of a state completely, and changes nothing. The list is empty until something has been recorded. */
-export async function checkState(state: string, keyText: string | null): Promise<readonly CheckedLedger[]> {
+export async function checkState(
+  { folder: state, database }: WholeState,
+  options: Omit<StateTransfer, "exportKey">,
+): Promise<readonly CheckedLedger[]> {
   // Imported here, so that commands without a ledger do not load the database.
+  if (database !== null) return (await import("./postgres/check-database.ts")).checkDatabase(database, options);
   const { checkLedger } = await import("./sqlite/check-ledger.ts");
   const checked: CheckedLedger[] = [];
   for (const { target, folder } of ledgerFolders(state)) {
     try {
-      const key = await existingKey(folder, keyText);
+      const key = await existingKey(folder, options.keyText);
       if (key === null) throw noKey(folder);
       checked.push({ target, content: await checkLedger(join(folder, LEDGER_NAME), key) });
     } catch (error) {

@@ -57,6 +57,8 @@ test("commands share a state by its address, and keep it out of what they print"
   const reader = Object.assign(new URL(url), { username: "reader", password: "reading" }).href;
   const denied = await first.runHere(["status"], { ...env, HOLDFAST_STATE: reader });
   expect(denied).toMatchObject({ code: 1, stderr: expect.stringMatching(/the\s+right\s+to\s+create\s+schemas/) });
+  expect(denied.stderr).toMatch(/permission\s+denied/);
+  expect(denied.stderr).not.toContain("password");
   const keyless = await first.runHere(["plan"], { HOLDFAST_STATE: url });
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("none is given") });
   for (const { stdout, stderr } of [...refusals, other, unreachable, keyless])
@@ -69,7 +71,17 @@ test("commands share a state by its address, and keep it out of what they print"
     code: 0,
     stdout: expect.stringContaining("nothing to do"),
   });
-  expect(await first.runHere(["state", "check"], env)).toMatchObject({ code: 3 });
+  const check = async (given = env) => {
+    const { code, stdout } = await first.runHere(["state", "check", "-o", "json"], given);
+    return { code, ledgers: JSON.parse(stdout).ledgers };
+  };
+  const whole = { target: null, schema: "current", servers: [{ resources: 8, pending: 0 }], problem: null };
+  expect(await check()).toMatchObject({ code: 0, ledgers: [whole] });
+  const problem = (message: string) => [{ problem: { message: expect.stringContaining(message) } }];
+  expect(await check(otherKey)).toMatchObject({ code: 1, ledgers: problem("sealed with another key") });
+  await client.query(`UPDATE holdfast.receipt SET sealed = (
+    SELECT sealed FROM holdfast.receipt WHERE identity = 'team/ml') WHERE identity = 'cluster/dev'`);
+  expect(await check()).toMatchObject({ code: 1, ledgers: problem("(schema holdfast): a sealed value in it was") });
 });
 
 test("what patterns of targets stood for is in the database, for a machine that has never seen it", async ({

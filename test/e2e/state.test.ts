@@ -104,9 +104,10 @@ describe("holdfast state", () => {
   test("moves a state to another folder with another key, tokens included, so that the next apply writes nothing", async () => {
     const { server, source, state, env } = await applied();
     const exported = join(await temporaryFolder(), "exported");
-    const ended = await source.run(["state", "export", exported], { ...env, ...exportKey });
+    const ended = await source.run(["state", "export", exported], { ...env, ...exportKey, COLUMNS: "80" });
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^keep the export key/) });
-    expect(ended.stdout).toContain("1 ledger and 1 token");
+    expect(ended.stdout).toMatch(/1\s+ledger\s+and\s+1\s+token/);
+    expect(ended.stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
     const token = tokenIn(state);
     for (const file of filesIn(exported)) {
       expect(readFileSync(file, "latin1")).not.toContain(token);

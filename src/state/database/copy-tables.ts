@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { releaseBuffer } from "../../contract/release-buffer.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
-import { type KeyChange, rowResealer, sealedTables, type TableRow } from "./ledger-rows.ts";
+import { type KeyChange, requireRowSealed, rowResealer, sealedTables, type TableRow } from "./ledger-rows.ts";
 import type { StateTables } from "./state-schema.ts";
 
 // How many rows are in memory at once: all contents together may not fit.
@@ -57,6 +57,18 @@ export async function resealTables(database: Kysely<StateTables>, keys: KeyChang
           database,
         );
         releaseValues(changed);
+      }
+    }
+  }
+}
+
+/** Unseals every sealed value of a state; fails where one was changed or sealed with another key. */
+export async function requireTablesSealed(database: Kysely<StateTables>, key: SealKey): Promise<void> {
+  for (const [table, columns] of Object.entries(KEYS).filter(([name]) => sealedTables.includes(name))) {
+    for await (const rows of pages(database, table, columns)) {
+      for (const row of rows) {
+        requireRowSealed(table, row, key);
+        releaseValues(row);
       }
     }
   }

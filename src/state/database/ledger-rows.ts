@@ -120,6 +120,15 @@ export function rowResealer(table: string, { from, to }: KeyChange<SealKey>): (r
   };
 }
 
+/** Unseals the values of a row; fails where one was changed or sealed with another key. */
+export function requireRowSealed(table: string, row: TableRow, key: SealKey): void {
+  // A column that a later release has added is absent.
+  for (const [column, aadOf] of Object.entries(SEALED[table] ?? {})) {
+    const value = row[column];
+    if (value instanceof Uint8Array) releaseBuffer(unseal(key, value, aadOf(row)));
+  }
+}
+
 /** Seals the reply of an intent. */
 export function sealedReply(key: SealKey, id: string, reply: Uint8Array): Buffer {
   return seal(key, Buffer.from(reply), `reply ${id}`);

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { HoldfastError } from "../../core/errors.ts";
-import { type SealError, sealedVersion } from "../../seal/seal.ts";
+import { SealError, sealedVersion } from "../../seal/seal.ts";
 import { parseKey, type SealKey } from "../../seal/seal-key.ts";
 import { storageErrorText } from "../../store/store-error.ts";
 import type { StateTables } from "./state-schema.ts";
@@ -35,8 +35,14 @@ export async function requireUnsealed(database: Kysely<StateTables>, state: stri
   throw new HoldfastError("invalid", `${state} is sealed with a key, and none is given`, { hint: HINT });
 }
 
-/** The error where a state was sealed with another key than the one that is given. */
-export function sealedWithAnotherKey(state: string, cause?: SealError): HoldfastError {
+/** The error where a sealed value of a state cannot be unsealed; another error is returned as it is. */
+export function unsealable(state: string, error: unknown): unknown {
+  if (!(error instanceof SealError)) return error;
+  if (error.code === "other-key") return sealedWithAnotherKey(state, error);
+  return new HoldfastError("error", `${state}: a sealed value in it was changed`, { cause: error });
+}
+
+function sealedWithAnotherKey(state: string, cause?: SealError): HoldfastError {
   return new HoldfastError("invalid", `${state} was sealed with another key`, { hint: HINT, cause });
 }
 

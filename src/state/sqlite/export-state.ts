@@ -3,11 +3,11 @@ import { dirname, join, relative } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
-import { SealError, seal } from "../../seal/seal.ts";
+import { seal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { copyDatabase } from "../../store/sqlite/copy-database.ts";
+import { unsealable } from "../database/state-key.ts";
 import type { StateTransfer, Transferred } from "../state.ts";
-import { unsealable } from "./check-ledger.ts";
 import { fileDigest, writeIndex } from "./export-index.ts";
 import { hasLedger, LEDGER_NAME, ledgerFolder, storedFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
@@ -65,7 +65,7 @@ export async function exportLedgers(
       const place = ledgerFolder(draft, target);
       await mkdir(place, { recursive: true, mode: 0o700 });
       await copyTo(join(place, LEDGER_NAME)).catch((error: unknown) => {
-        throw error instanceof SealError ? unsealable(`the state in ${name}`, error) : error;
+        throw unsealable(`the state in ${name}`, error);
       });
       tokens += await exportTokens(folder, place, options.exportKey);
     }
