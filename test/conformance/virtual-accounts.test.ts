@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, caller, effects, startControlPlane } from "../control-plane.ts";
+import { eventually } from "../support/eventually.ts";
 import { everything, statement } from "../support/test-database.ts";
 import { cluster, plantWorkspace, workspace } from "./platform.ts";
 
@@ -225,9 +226,9 @@ describe("a rotation whose time has come", () => {
     // As if the interval had passed.
     await statement(plane.data, "UPDATE virtual_accounts SET rotate_at = 1");
     const { admin, url } = await startControlPlane({ data: plane.data });
-    const rotated = await vi.waitUntil(async () => {
+    const rotated = await eventually("the new token is in the store", async () => {
       const value = await secretValue(admin);
-      return value.version === 2 ? value.value : null;
+      return value.version === 2 && value.value;
     });
     const status = async (text: string) => (await caller(url, new Secret(text)).get(WORKSPACES)).status;
     expect([await status(token), await status(rotated)]).toEqual([200, 200]);
@@ -238,7 +239,7 @@ describe("a rotation whose time has come", () => {
     expect(Date.parse(after.nextScheduledRotation) - Date.parse(now.createdAt)).toBe(30 * 86_400_000);
     expect(await effects(plane.data)).toContain("rotation 18 virtual-account/ci");
     await statement(plane.data, "UPDATE jwts SET valid_until = 1 WHERE valid_until IS NOT NULL");
-    await vi.waitUntil(async () => (await status(token)) === 401, { timeout: 60_000 });
+    await eventually("the former token is void", async () => (await status(token)) === 401);
     expect(await status(rotated)).toBe(200);
   });
 });

@@ -38,11 +38,17 @@ test("three processes keep the limits of a control plane together", async ({ ski
   await Promise.all(watches);
   // All passes begin at the same time, and each takes longer than the interval.
   notes.seen.delayMs = 300;
-  const from = notes.arrivals.length;
-  await expect.poll(() => notes.arrivals.length).toBeGreaterThan(from + 40);
-  expect(notes.seen.most).toBeLessThanOrEqual(limits.concurrency);
-  // A request may begin late by a tenth of a second, and arrives later where the machine is busy.
-  expect(notes.busiestSecond()).toBeLessThanOrEqual(1.3 * limits.requestsPerSecond);
+  const slowFrom = notes.arrivals.length;
+  await expect.poll(() => notes.arrivals.length).toBeGreaterThan(slowFrom + 20);
+  expect(notes.seen.most).toBe(limits.concurrency);
+
+  // Answered at once, they would be made three times as fast by processes that do not share the limit.
+  notes.seen.delayMs = 0;
+  const [from, since] = [notes.arrivals.length, performance.now()];
+  await expect.poll(() => notes.arrivals.length, { interval: 5 }).toBeGreaterThanOrEqual(from + 30);
+  const seconds = ((notes.arrivals[from + 29] ?? 0) - since) / 1000;
+  // Some may have been on their way before, and one may begin late by a tenth of a second.
+  expect(seconds).toBeGreaterThan((30 - limits.concurrency - 2) / limits.requestsPerSecond);
 });
 
 test("a control plane that hardly answers leaves a worker to the targets of another one", async ({ skip }) => {
@@ -66,18 +72,15 @@ test("a control plane that hardly answers leaves a worker to the targets of anot
   });
   await operator.write("slow", slow.token);
   await operator.write("fast", fast.token);
-  operator.start(["watch", "--workers", "2", "--interval", "1", "--sink", "file"], environment(postgres));
+  // None of the requests to the slow one ends before the test does.
+  const flags = ["--workers", "2", "--interval", "1", "--sink", "file", "--request-timeout", "600"];
+  operator.start(["watch", ...flags], environment(postgres));
   await silent.hit;
   await expect.poll(() => fast.effects().length).toBe(1);
-  const times: number[] = [];
   for (const member of ["grace@example.com", "ada@example.com", "alan@example.com"]) {
-    const before = performance.now();
     const effects = fast.effects().length;
     await upstream.commit({ "t/f1/team.yaml": team("f1", member) });
     await expect.poll(() => fast.effects().length, { interval: 20 }).toBe(effects + 1);
-    times.push(performance.now() - before);
   }
-  // Each of its requests ends after thirty seconds.
-  expect(Math.max(...times)).toBeLessThan(10_000);
   expect(slow.effects()).toEqual([]);
 });

@@ -17,25 +17,23 @@ test("F34 F61 a daemon that is told to end hands over at once, and one that is k
   const [one, other] = [await operatorOf(config, server), await operatorOf(config, server)];
   // Far shorter than a request may take: the lease's number keeps out what comes late.
   const watching = ["watch", "--lease-seconds", "4", "--request-timeout", "30"];
-  const first = one.start(watching);
+  // Unless it is released, its lease ends after the end of this test.
+  const first = one.start(["watch", "--lease-seconds", "900", "--request-timeout", "600"]);
   await first.shows("stdout", /1 created/);
   const second = other.start(watching);
   await second.shows("stderr", /standing by/);
-  const writtenBy = async (daemon: typeof first, member: string): Promise<number> => {
-    const since = performance.now();
+  const writtenBy = async (daemon: typeof first, member: string): Promise<void> => {
     await upstream.commit({ "ml.yaml": team("ml", member) });
     await daemon.shows("stdout", /1 updated/);
-    return performance.now() - since;
   };
   first.kill("SIGTERM");
   expect(await first.ended).toMatchObject({ code: 0 });
-  expect(await writtenBy(second, "bob@example.com")).toBeLessThan(5000);
+  await writtenBy(second, "bob@example.com");
 
   const third = one.start(watching);
   await third.shows("stderr", /standing by/);
   second.kill("SIGKILL");
-  // The lease, a question of the standby, and a pass.
-  expect(await writtenBy(third, "eve@example.com")).toBeLessThan(8000);
+  await writtenBy(third, "eve@example.com");
 
   // One that sleeps through its lease writes nothing when it wakes up, and stands by.
   const fourth = other.start(watching);
@@ -63,7 +61,8 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   const watching = ["watch", "--request-timeout", "2", "--no-wait", "--listen", "127.0.0.1:0"];
   const first = operator.start(watching);
   await first.shows("stdout", /1 created/);
-  const second = operator.start(watching);
+  // Whoever waited for what it may have sent would wait longer than this test takes.
+  const second = operator.start([...watching, "--request-timeout", "600"]);
   await second.shows("stderr", /standing by: another holdfast process is using the state folder .*: process \d+ on /);
   const [, url = ""] = await second.shows("stderr", /on (http:\S+)\n/);
   const standby = JSON.parse(await (await fetch(`${url}/status`)).text());
@@ -101,9 +100,7 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   second.kill("SIGTERM");
   expect(await second.ended).toMatchObject({ code: 0 });
   await upstream.commit({ "api.yaml": service("api", "replicas: 5\n") });
-  const since = performance.now();
   await third.shows("stdout", /1 updated/);
-  expect(performance.now() - since).toBeLessThan(5000);
   expect(
     server
       .effects()
@@ -130,7 +127,8 @@ test("F62 what a killed daemon had sent for each of its targets is kept out by a
     },
     proxy.server,
   );
-  const first = operator.start(["watch"]);
+  // Whoever waited for what it has sent would wait longer than this test takes.
+  const first = operator.start(["watch", "--request-timeout", "600"]);
   await first.shows("stdout", /1 created[\s\S]*1 created/);
   const { promise: taken, resolve: arrive } = Promise.withResolvers<void>();
   const late: Promise<number>[] = [];
@@ -151,11 +149,8 @@ test("F62 what a killed daemon had sent for each of its targets is kept out by a
   await first.ended;
   // Another one is wanted by now: were the first to arrive later, it would undo this one.
   await upstream.commit(teams("eve@example.com"));
-  const since = performance.now();
   const second = operator.start(["watch"]);
   await second.shows("stdout", /1 updated[\s\S]*1 updated/);
-  // Half of the time that a request may take.
-  expect(performance.now() - since).toBeLessThan(15_000);
   arrive();
   expect(await Promise.all(late)).toEqual([412, 412]);
   const written = server.effects().map(({ resource }) => resource);

@@ -69,13 +69,12 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
   test("--timeout ends it with 9", async () => {
     const server = await plane.serve({ rolloutSeconds: 60 });
     const source = await sourceOf(everyKind, server);
-    const ended = await source.runHere(["apply", "--yes", "--timeout", "2"]);
+    const ended = await source.runHere(["apply", "--yes", "--timeout", "3"]);
     expect(ended.code).toBe(9);
-    expect(ended.stderr).toContain("error: the time limit of 2 s is over\n");
-    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("\nApplied: 8 unchanged\n"),
-    });
+    expect(ended.stderr).toContain("error: the time limit of 3 s is over\n");
+    // On a busy machine the time may be over before everything is written.
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    expect(server.effects()).toHaveLength(8);
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { dropBefore, faultProxy, tooManyRequests } from "../support/fault-proxy.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, prompt, service } from "../support/manifests.ts";
+import { rolloutProxy } from "../support/rollout-proxy.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -104,7 +105,7 @@ describe("a pause that a control plane asks for", () => {
     expect(ended.code).toBe(9);
     expect(ended.stderr).toContain("error: the time limit of 6 s is over");
     expect(waits(ended.stderr).length).toBeLessThanOrEqual(1);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(performance.now() - started).toBeLessThan(50_000);
   });
 });
 
@@ -130,12 +131,17 @@ test("F81 a control plane that cannot be reached is said to be waited for, and u
 });
 
 test("F81 rollouts are said to be waited for, and until when", async () => {
-  const server = await serve([], { rolloutSeconds: 7 });
+  const server = await serve();
+  const proxy = await rolloutProxy(server);
+  proxy.set("stuck");
   const source = await sourceOf(
     { ...foundations, "services/api.yaml": service("api"), "services/worker.yaml": service("worker") },
     server,
   );
-  const ended = await source.runHere(["apply", "--yes"]);
+  const apply = source.start(["apply", "--yes"], { HOLDFAST_SERVER: proxy.url });
+  await apply.shows("stderr", /^waiting: .*rollout.*\n/m);
+  proxy.set("healthy");
+  const ended = await apply.ended;
   expect(ended.code).toBe(0);
   // On a slow machine, a write may be waited for too.
   const said = waits(ended.stderr).filter((line) => line.includes("rollout"));

@@ -2,22 +2,20 @@ import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
+import { rolloutProxy } from "../support/rollout-proxy.ts";
 import { serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
-const CONVERGES_MS = 3_000;
-
 describe.each(controlPlaneVariants)("watch on a $name control plane", (plane) => {
-  test("follows an edit within seconds, and drains and ends well on SIGTERM", async () => {
+  test("follows an edit at once, and drains and ends well on SIGTERM", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);
-    const watch = source.start(["watch", "--sink", "file"]);
+    // The next pass that an edit does not cause comes after the end of the test.
+    const watch = source.start(["watch", "--sink", "file", "--interval", "3600"]);
     await watch.shows("stdout", /^Applied: [58] created/m);
 
-    const edited = performance.now();
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     await watch.shows("stdout", /updated {3}service\/dev:web\/api/);
-    expect(performance.now() - edited).toBeLessThan(CONVERGES_MS);
     await source.write("team.yaml", team("ml", "grace@example.com"));
     await watch.shows("stdout", /updated {3}team\/ml/);
     await source.write("services/worker.yaml", service("worker"));
@@ -37,16 +35,19 @@ describe.each(controlPlaneVariants)("watch on a $name control plane", (plane) =>
 
 describe("watch", () => {
   test("follows an edit while rollouts go on, puts off what they hold up, and tells how they end", async () => {
-    const server = await serve([], { rolloutSeconds: 6 });
+    const server = await serve();
+    const proxy = await rolloutProxy(server);
+    proxy.set("stuck");
     const source = await sourceOf(everyKind, server);
-    const watch = source.start(["watch", "--sink", "file"]);
+    const watch = source.start(["watch", "--sink", "file"], { HOLDFAST_SERVER: proxy.url });
     await eventually("the deployment", () =>
       server.effects().find(({ resource }) => resource === "service/dev:web/api"),
     );
     await source.write("team.yaml", team("ml", "grace@example.com"));
     await watch.shows("stdout", /updated {3}team\/ml/);
-    expect(watch.stdout()).not.toContain("rollout succeeded");
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    await watch.shows("stderr", /^waiting: 1 rollout, until /m);
+    proxy.set("healthy");
     await watch.shows("stdout", /Z service\/dev:web\/api {2}rollout succeeded$/m);
     await eventually("the second deployment", () =>
       server

@@ -76,7 +76,7 @@ test("F81 whoever is asked to end does not sit out a pause, though its call may 
     writer.send("putTeam", { body: { manifest: { type: "team" } } }, calm),
   ];
   const [read, written] = [calls[0], calls[1]];
-  await vi.waitFor(() => expect(server.seen.length).toBeGreaterThan(0));
+  await expect.poll(() => server.seen.length).toBeGreaterThan(0);
   stopping.abort(reason);
   await expect(read).rejects.toBe(reason);
   expect(await written).toMatchObject({ state: "not-sent", reason: "aborted" });
@@ -100,7 +100,7 @@ describe("a lease is renewed", () => {
     );
     const { writer } = dial(server.url, { concurrency: 1, clock: { ...fakeClock(), sleep: waitForever } });
     const waiting = writer.send("putTeam", team, { signal: stop.signal });
-    await vi.waitFor(() => expect(server.seen).toHaveLength(1));
+    await expect.poll(() => server.seen.length).toBe(1);
     const other = writer.send("putTeam", team, { signal: stop.signal });
     expect(await writer.send("putLease", renewal, calm)).toMatchObject({ state: "applied" });
     expect(server.seen).toHaveLength(2);

@@ -4,6 +4,7 @@ import { summariseOtherDocuments } from "../../../src/core/other-documents.ts";
 import { locateField, readManifest } from "../../../src/manifests/read-manifests.ts";
 import { jsonText } from "../../../src/render/escape.ts";
 import { everyKind } from "../../support/manifests.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { brief, type Files, folderOf, loadFiles, loadRevision, read, signal } from "../source/source.ts";
 
 const cluster = "type: cluster\nname: cl1\ncluster_type: aws-eks\nbase_domains: ['*.example.com']\n";
@@ -658,14 +659,14 @@ describe("hostile sources", () => {
   });
 
   test("10 MB of one scalar, a thousand aliases and a wide list are each dealt with in time", async () => {
-    const started = performance.now();
+    const started = processorMs();
     await loadFiles({
       "a.yaml": `type: service\nname: ${"x".repeat(1_000_000)}\n`,
       "b.yaml": `type: service\nl: [${"1,".repeat(400_000)}1]\n`,
       "c.yaml": `type: service\na: &a [x]\n${Array.from({ length: 1900 }, (_, n) => `k${n}: *a\n`).join("")}`,
       "d.yaml": `type: service\n${"a: b: c\n".repeat(50_000)}`,
     });
-    expect(performance.now() - started).toBeLessThan(8000);
+    expect(processorMs() - started).toBeLessThan(8000);
   });
 
   test("the same folder always gives the same result", async () => {

@@ -5,6 +5,7 @@ import { redactFailureMessage } from "../../../src/core/redact/redact-message.ts
 import { redactValue } from "../../../src/core/redact/sensitive-fields.ts";
 import { hasConnectionSecret, redactConnectionSecrets } from "../../../src/model/connection-secret.ts";
 import { MASK } from "../../../src/model/credential.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { service, shapeOf } from "../core/given.ts";
 import { loadFiles } from "../source/source.ts";
 import { withMarksInSecret, withoutSecret, withSecret } from "./connection-strings.ts";
@@ -99,7 +100,7 @@ describe("connection strings", () => {
   });
 
   test("are found in linear time", () => {
-    const started = performance.now();
+    const started = processorMs();
     for (const part of [
       "a=b;",
       "a=b ",
@@ -131,6 +132,6 @@ describe("connection strings", () => {
       for (const end of ["", "=", "@", "=@tcp(", "=@(a)/"])
         hasConnectionSecret(part.repeat(20_000 / part.length) + end);
     }
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(processorMs() - started).toBeLessThan(5_000);
   });
 });

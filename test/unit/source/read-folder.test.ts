@@ -9,6 +9,7 @@ import { readFolder } from "../../../src/source/read-folder.ts";
 import { readRegularFile } from "../../../src/source/read-regular-file.ts";
 import { needsPermissions } from "../../support/as-root.ts";
 import { commitAll, git } from "../../support/git.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { brief, folderOf, pathsOf, read, sizesOf, textsOf, write } from "./source.ts";
 
 describe("a folder", () => {
@@ -78,9 +79,9 @@ describe("a folder", () => {
       ".gitignore": `${"*a".repeat(100)}b\n${"**/".repeat(50)}x\n`,
       [`${"a".repeat(200)}.yaml`]: "",
     });
-    const started = performance.now();
+    const started = processorMs();
     expect(pathsOf(await read(root))).toHaveLength(1);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(processorMs() - started).toBeLessThan(2000);
   });
 
   test("is narrowed by paths, which may be files, and may not lead out of it", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isIgnored, ruleFinder } from "../../../../src/core/ignore/ignore-rules.ts";
 import { keepIgnored } from "../../../../src/core/ignore/keep-ignored.ts";
 import { globMatcher } from "../../../../src/core/selection/glob.ts";
+import { processorMs } from "../../../support/processor-time.ts";
 import { against, declare, present, service, shapeOf } from "../given.ts";
 
 describe("a glob", () => {
@@ -35,10 +36,10 @@ describe("a glob", () => {
   });
 
   test("matches in bounded time, however many stars it has", () => {
-    const started = performance.now();
+    const started = processorMs();
     globMatcher("*a".repeat(12))(`${"a".repeat(60)}/`);
     globMatcher("**/".repeat(12))(`${"a/".repeat(60)}!`);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(processorMs() - started).toBeLessThan(1_000);
   });
 });
 

@@ -4,6 +4,7 @@ import { differences } from "../../../../src/core/diff/differences.ts";
 import { redactMessage } from "../../../../src/core/redact/redact-message.ts";
 import { isSecretKey, isSecretReference, redactValue } from "../../../../src/core/redact/sensitive-fields.ts";
 import { isCredential, MASK } from "../../../../src/model/credential.ts";
+import { processorMs } from "../../../support/processor-time.ts";
 import { service, shapeOf } from "../given.ts";
 
 describe("names", () => {
@@ -69,7 +70,7 @@ describe("values", () => {
   });
 
   test("are told quickly, however they are made", () => {
-    const started = performance.now();
+    const started = processorMs();
     for (const text of [
       "-----BEGIN ".repeat(5_000),
       `-----BEGIN ${"A ".repeat(50_000)}`,
@@ -79,7 +80,7 @@ describe("values", () => {
       "eyJaaaaaaaa.".repeat(10_000),
     ])
       redactValue(text);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(processorMs() - started).toBeLessThan(1_000);
   });
 });
 

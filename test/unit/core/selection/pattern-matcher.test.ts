@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { globMatcher } from "../../../../src/core/selection/glob.ts";
 import { matcherOf, type PatternPart } from "../../../../src/core/selection/pattern-matcher.ts";
+import { processorMs } from "../../../support/processor-time.ts";
 
 /** What matching means, tried out one way after the other. */
 function matches([part, ...rest]: readonly PatternPart[], text: string): boolean {
@@ -60,9 +61,9 @@ describe("a pattern", () => {
   test("S43 takes a time that grows with the text and not with the ways through it", () => {
     const texts = ["a".repeat(4000), "a/".repeat(2000), `${"ab/".repeat(1300)}!`];
     const globs = ["*a".repeat(16), "**/".repeat(170), "**a".repeat(10), "**/a*a/".repeat(10), "?*".repeat(16)];
-    const started = performance.now();
+    const started = processorMs();
     for (const matches of globs.map((glob) => globMatcher(`${glob}*?`))) for (const given of texts) matches(given);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(processorMs() - started).toBeLessThan(1000);
   });
 });
 
