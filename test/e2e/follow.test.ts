@@ -189,7 +189,8 @@ describe("watch on a git repository", () => {
     expect(passes.slice(1, -1).every(({ result }) => result === "superseded")).toBe(true);
     expect(passes.at(-1)).toMatchObject({ result: "applied", counts: { updated: 1 } });
     expect(written(server)).toHaveLength(2);
-    expect(daemon.stderr().match(/idle until/g)?.length).toBeLessThan(20);
+    // A daemon that is busy with a pass takes what comes meanwhile for one; the fewer, the quicker the machine.
+    expect(daemon.stderr().match(/idle until/g)?.length).toBeLessThan(100);
   });
 
   test("the last applied commit stays in force after the copy of the repository was lost", async () => {

@@ -284,7 +284,8 @@ describe("S40 a file of the state folder", () => {
     const begun = performance.now();
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    // Less than it gives to what is under way.
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });
 

@@ -171,7 +171,7 @@ test("a state folder is moved into a database and back, and every command says w
   await client.query("BEGIN; LOCK TABLE holdfast.receipt IN ACCESS SHARE MODE");
   const importing = operator.start(["state", "import", exported], { ...inDatabase, ...moving });
   const waiting = "SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
-  await expect.poll(async () => (await client.query(waiting)).rows, { timeout: 30_000 }).toEqual([{ count: 1 }]);
+  await expect.poll(async () => (await client.query(waiting)).rows).toEqual([{ count: 1 }]);
   importing.kill("SIGKILL");
   await importing.ended;
   await client.query("ROLLBACK");

@@ -115,7 +115,7 @@ describe("a reader that is done with", () => {
     onTestFinished(() => void (isAlive(worker) && process.kill(worker, "SIGKILL")));
     child.kill("SIGKILL");
     await child.ended;
-    await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(worker)).toBe(false);
   });
 });
 
