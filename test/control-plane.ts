@@ -54,7 +54,7 @@ export async function startControlPlane({
           seed: await readManifestFolder(seed, {
             refused: "seed",
             clock: systemClock,
-            signal: AbortSignal.timeout(30_000),
+            signal: AbortSignal.timeout(180_000),
           }),
         }),
     data,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { describe, expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import {
   fillPath,
   isDocumented,
@@ -37,22 +37,25 @@ test("every operation is served", () => {
   expect(names.filter((name) => !isServed(name))).toEqual([]);
 });
 
-describe("with the extensions", () => {
-  test.each(names)("%s has a route that needs a token", async (name) => {
-    const { url, admin } = await startControlPlane();
+test("with the extensions, every operation has a route that needs a token", async () => {
+  const { url, admin } = await startControlPlane();
+  for (const name of names) {
     const row = operation(name);
     const reply = await call(admin, row, pathOf(row));
-    expect(["route-not-found", "method-not-allowed"]).not.toContain(reply.body.code);
-    if (!isServed(name)) expect(reply).toMatchObject({ status: 501, body: { code: "not-implemented" } });
-    else expect(reply.status).toBeLessThan(500);
+    expect([name, reply.body.code]).not.toBeOneOf([
+      [name, "route-not-found"],
+      [name, "method-not-allowed"],
+    ]);
+    if (!isServed(name)) expect([name, reply.status, reply.body.code]).toEqual([name, 501, "not-implemented"]);
+    else expect(reply.status, name).toBeLessThan(500);
     if (reply.status !== 200)
-      expect(reply.body).toMatchObject({ statusCode: reply.status, message: expect.any(String) });
+      expect(reply.body, name).toMatchObject({ statusCode: reply.status, message: expect.any(String) });
 
     const stranger = await fetch(url + pathOf(row), { method: row.method });
-    expect(stranger.status).toBe(401);
-    expect(stranger.headers.get("www-authenticate")).toMatch(/^Bearer/);
-    expect(await stranger.json()).toMatchObject({ statusCode: 401, code: "unauthorized" });
-  });
+    expect([name, stranger.status]).toEqual([name, 401]);
+    expect(stranger.headers.get("www-authenticate"), name).toMatch(/^Bearer/);
+    expect(await stranger.json(), name).toMatchObject({ statusCode: 401, code: "unauthorized" });
+  }
 });
 
 test("with the documented ones alone, no extension has a route", async () => {
@@ -109,7 +112,8 @@ test("every list takes limit and offset, within their limits", async () => {
   }
 });
 
-test("every write refuses bodies of the wrong form", async () => {
+test("every write refuses bodies of the wrong form", async ({ skip }) => {
+  if (inject("postgres")) skip("it is refused before the database is asked: the same test runs on SQLite");
   const { url, admin, adminToken } = await startControlPlane();
   const writes = names.filter((name) => operation(name).body !== undefined && isServed(name));
   for (const name of writes) {

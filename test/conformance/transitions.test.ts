@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Clock } from "../../src/clock/clock.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import {
@@ -15,6 +16,12 @@ import { machine } from "../support/machine.ts";
 import { databaseOf } from "../support/test-database.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
+/** A clock by which a database is slow, and told to be, only after minutes. */
+const patient: Clock = {
+  ...machine.clock,
+  sleep: (milliseconds, options) => machine.clock.sleep(100 * milliseconds, options),
+};
+
 /** A log, and the events that an operator sees at the default level. */
 function shownLog() {
   const { log, entries } = keptLog();
@@ -25,7 +32,13 @@ function shownLog() {
 test("a start is told with what runs and on what, and an end with what is in progress", async () => {
   const { log, shown, events } = shownLog();
   const build = { version: "1.2.3", commit: "4f5e6d" };
-  const plane = await startControlPlane({ log, build, startedWith: { drainSeconds: 1 }, revoke: ["user:admin"] });
+  const plane = await startControlPlane({
+    log,
+    clock: patient,
+    build,
+    startedWith: { drainSeconds: 1 },
+    revoke: ["user:admin"],
+  });
   await plane.close();
   expect(events()).toEqual(["tokens-revoked", "started", "ready", "drained"]);
   expect(shown()[1]).toMatchObject({
@@ -125,10 +138,10 @@ test("a certificate is told when it is replaced, once while it cannot be read, a
 
 test("at rest, and under requests that it answers or refuses, it logs nothing at the default level", async () => {
   const { log, events } = shownLog();
-  const { admin, url } = await startControlPlane({ log });
+  const { admin, url } = await startControlPlane({ log, clock: patient });
   const before = events();
   await Promise.all(
-    Array.from({ length: 50 }, async () => {
+    Array.from({ length: 10 }, async () => {
       await admin.get("/api/svc/v1/workspaces");
       await admin.get("/api/svc/v1/clusters/absent");
       await fetch(`${url}/api/svc/v1/workspaces`);

@@ -59,5 +59,4 @@ test.each(["openapi-fetch", "hey-api"] as const)(
     const uncalled = routesOf(document).filter((route) => !isCalled(route));
     expect(uncalled.map(({ operation }) => operation.operationId)).toEqual([]);
   },
-  120_000,
 );

@@ -112,4 +112,4 @@ test("the documented commands lead from a laptop to a pipeline to a pod, in thei
   expect([await replicasOf("api"), await replicasOf("other")]).toEqual([2, 4]);
   daemon.kill("SIGTERM");
   expect((await once(daemon, "exit"))[0]).toBe(0);
-}, 60_000);
+});

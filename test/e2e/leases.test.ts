@@ -176,9 +176,7 @@ async function versions(server: Server): Promise<readonly number[]> {
 const once = services.map(() => 1);
 const twice = services.map(() => 2);
 
-describe("a daemon with everything in its source and a pipeline with one workspace, a commit apart", {
-  timeout: 60_000,
-}, () => {
+describe("a daemon with everything in its source and a pipeline with one workspace, a commit apart", () => {
   const patience = ["--concurrency", "2", "--request-timeout", "5"];
   const watching = ["watch", "--no-wait", "--sink", "file", ...patience];
   const applying = ["apply", "--yes", "--no-wait", ...patience];

@@ -59,9 +59,7 @@ async function platform(server: Server) {
 
 const kindOfId = (identity: string) => identity.slice(0, identity.indexOf("/"));
 
-test("S65 no token plans, reports or writes what exists as if it were absent, whatever part of it it sees", {
-  timeout: 120_000,
-}, async () => {
+test("S65 no token plans, reports or writes what exists as if it were absent, whatever part of it it sees", async () => {
   const server = await serve();
   const { source, callers } = await platform(server);
   const before = server.effects();
@@ -94,7 +92,6 @@ test("S65 no token plans, reports or writes what exists as if it were absent, wh
 
 test.each(["a control plane that tells no roles", "a documented-only control plane"])(
   "S65 nor does any on %s",
-  { timeout: 120_000 },
   async (which) => {
     const [, documented] = controlPlaneVariants;
     const isDocumented = which.includes("documented");

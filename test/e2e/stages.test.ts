@@ -98,7 +98,7 @@ test("after kill -9 of the daemon, a commit soaks on in staging before it reache
   proxy.set("healthy");
   await eventually("production has the second commit", () => applied(production) === 2);
   expect(performance.now() - healthyAt).toBeGreaterThan(3000);
-}, 180_000);
+});
 
 test("production has no commit before staging was healthy with it, whenever the daemon is killed", async () => {
   const seed = seedOf();
@@ -125,7 +125,7 @@ test("production has no commit before staging was healthy with it, whenever the 
   );
   expect(early, `seed ${seed}`).toEqual([]);
   expect(applied(production)).toBeGreaterThan(0);
-}, 180_000);
+});
 
 test("apply and plan say what is missing before the order is met, and a person may override it", async () => {
   const { production, config, run, start, stage } = await twoStages({ soak: "1h" });
@@ -161,7 +161,7 @@ test("apply and plan say what is missing before the order is met, and a person m
   await daemon.shows("stderr", /target production waits: staging: commit [0-9a-f]{12} has been healthy there/);
   expect((await stage("production"))?.state).toBe("Waiting");
   expect(applied(production)).toBe(1);
-}, 180_000);
+});
 
 test("an order between two branches is refused where the configuration has it", async () => {
   const sources = ["main", "next"].map((ref) => ({ name: ref, url: "https://git.example.com/platform", ref }));
@@ -193,7 +193,7 @@ test("what a command has applied to staging lets production follow by a command"
   expect(await apply("staging")).toMatchObject({ code: 0 });
   expect(await apply("production")).toMatchObject({ code: 0 });
   expect(applied(production)).toBe(1);
-}, 180_000);
+});
 
 test("no commit gets into a stage on hold", async () => {
   const { staging, production, upstream, start, run, stage } = await twoStages();
@@ -215,7 +215,7 @@ test("no commit gets into a stage on hold", async () => {
   await eventually("production has the commit", () => applied(production) === 2);
   expect(await run(["release", "stage/production"])).toMatchObject({ code: 3 });
   expect((await run(["release", "stage/prod"])).stderr).toContain("there is no stage prod");
-}, 180_000);
+});
 
 test.each(controlPlaneVariants)(
   "a daemon takes a commit through stages of targets from patterns, on a $name control plane",
@@ -279,7 +279,6 @@ test.each(controlPlaneVariants)(
       { name: "production", after: ["staging-*"], ...of("production", "Synced") },
     ]);
   },
-  180_000,
 );
 
 /** Three targets of one stage and one control plane, of which one may change at once. */
@@ -335,7 +334,7 @@ test("commands at once change no more targets than maxUpdate, and one that write
   proxy.set("healthy");
   for (const name of ["bbb", "ccc", "bbb", "ccc", "aaa"]) await apply(name);
   expect(written()).toEqual([1, 1, 1]);
-}, 180_000);
+});
 
 test("a failed target of a pattern halts production also once its folder is gone, until the stage is released", async () => {
   const server = await serve();
@@ -375,7 +374,7 @@ test("a failed target of a pattern halts production also once its folder is gone
   expect(await run(["release", "stage/production"])).toMatchObject({ code: 0 });
   expect(await apply("production")).toMatchObject({ code: 0 });
   expect(await run(["release", "stage/production"])).toMatchObject({ code: 3 });
-}, 120_000);
+});
 
 test("what --allow-order has begun is in the history though it failed, and goes on without the flag", async () => {
   const { productionProxy, run } = await twoStages();
@@ -391,4 +390,4 @@ test("what --allow-order has begun is in the history though it failed, and goes 
   expect(ofProduction?.lastPass?.message).toContain("--allow-order: staging: has not applied commit");
   productionProxy.set("healthy");
   expect(await apply()).toMatchObject({ code: 0 });
-}, 120_000);
+});

@@ -175,7 +175,7 @@ test("getting started leads to a daemon that follows git, command by command", a
     /trial +Synced, Ready/,
   ])
     expect(output).toMatch(shown);
-}, 120_000);
+});
 
 test("every recipe is run", async () => {
   expect([...(await recipesOf("how-to.md")).keys()]).toEqual(Object.keys(recipes));

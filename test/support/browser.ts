@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as playwright } from "playwright-core";
 import { onTestFinished } from "vitest";
@@ -5,11 +8,40 @@ import { onTestFinished } from "vitest";
 /** Starts a real browser without a window; it ends with the test. */
 export async function startBrowser(): Promise<Browser> {
   const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
+    executablePath: await unpacked(),
     // Its sandbox needs rights that a test runner does not have.
     args: [...chromium.args, "--no-sandbox"],
     headless: true,
+    timeout: 180_000,
   });
   onTestFinished(() => browser.close());
   return browser;
+}
+
+// The package takes a file that another process is still writing for the browser, so its folder gets its name once it is whole.
+async function unpacked(): Promise<string> {
+  const whole = join(tmpdir(), "holdfast-chromium");
+  if (!existsSync(whole)) {
+    const folder = mkdtempSync(`${whole}-`);
+    await unpackInto(folder);
+    try {
+      renameSync(folder, whole);
+    } catch {
+      // Another process has been quicker.
+      rmSync(folder, { recursive: true });
+    }
+  }
+  return join(whole, "chromium");
+}
+
+function unpackInto(folder: string): Promise<string> {
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  try {
+    // It asks where to before it waits for anything.
+    return chromium.executablePath();
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
 }

@@ -98,7 +98,7 @@ export async function statement(
     });
     return query(urlOf(server, name), numbered, parameters);
   }
-  using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 5000 });
+  using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 60_000 });
   return database.prepare(text).all(...parameters);
 }
 

@@ -176,7 +176,7 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
       token,
       clock: systemClock,
       secondMs: 1,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(180_000),
     });
     await expect(postStickyComment(nowhere, number, comment(OLD))).rejects.toMatchObject({
       message: expect.stringContaining("cannot be reached"),

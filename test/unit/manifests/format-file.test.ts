@@ -214,5 +214,5 @@ describe("formatting any manifests", () => {
       ),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 });
