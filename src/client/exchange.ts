@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../clock/clock.ts";
 import type { Connections } from "./dispatcher.ts";
+import { MOST_LATE_MS } from "./request-limit.ts";
 
 /** One request, ready to be sent. */
 export type Request = {
@@ -134,15 +135,21 @@ export function exchange({ dispatcher, limit }: Connections, request: Request, b
     );
   };
   const renew = async (end: () => void): Promise<void> => {
+    const { monotonic } = bounds.clock;
+    const turnAt = monotonic();
     try {
       const cause = (await right?.renew()) ?? null;
-      if (!isSettled && cause === null) return dispatch(end);
-      if (!isSettled) settle({ state: "not-sent", reason: "aborted", cause });
+      const hasMissedTurn = limit !== null && monotonic() - turnAt > MOST_LATE_MS;
+      if (cause === null && !hasMissedTurn && !isSettled) return dispatch(end);
+      end();
+      if (isSettled) return;
+      if (cause === null) wait();
+      else settle({ state: "not-sent", reason: "aborted", cause });
     } catch (error) {
+      end();
       stop();
       reject(error);
     }
-    end();
   };
   const begin = (end: () => void): void => {
     if (isSettled) end();

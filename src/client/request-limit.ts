@@ -18,6 +18,9 @@ export type RequestTurns = {
 /** How late a timer may be without fewer requests for it. */
 export const LATE_MS = 10;
 
+/** A request begins no later after its turn, as where this process was suspended: many that did would exceed the limit together. */
+export const MOST_LATE_MS = 100;
+
 /** Creates the limit of one control plane. */
 export function createRequestLimit(turnsOf: (onTurn: () => void) => RequestTurns): RequestLimit {
   const waiting: (() => void)[] = [];

@@ -1,4 +1,10 @@
-import { createRequestLimit, LATE_MS, type RequestLimit, type RequestTurns } from "../client/request-limit.ts";
+import {
+  createRequestLimit,
+  LATE_MS,
+  MOST_LATE_MS,
+  type RequestLimit,
+  type RequestTurns,
+} from "../client/request-limit.ts";
 import type { Clock } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -19,8 +25,6 @@ const ASKING_MS = 200;
 const RENEWAL_MS = 1000;
 const RETRY_MS = 1000;
 const GIVING_BACK_MS = 1000;
-/** A request begins no later after its turn, as where this process was suspended. */
-const MOST_LATE_MS = 100;
 /** Turns that the database tells later say too little of when they are. */
 const MOST_DELAY_MS = 1000;
 
@@ -216,8 +220,13 @@ function createDatabase(address: Secret, clock: Clock): AsyncDisposable & { read
   let session: Promise<DatabaseSession> | null = null;
   const open = async (): Promise<DatabaseSession> => {
     const opened = await openDatabaseSession(address, { clock });
-    await opened.query(SETUP);
-    return opened;
+    try {
+      await opened.query(SETUP);
+      return opened;
+    } catch (error) {
+      await Promise.resolve(opened[Symbol.asyncDispose]()).catch(() => {});
+      throw error;
+    }
   };
   const close = async (opened: typeof session): Promise<void> => {
     if (session === opened) session = null;

@@ -5,7 +5,7 @@ import { Secret } from "../../src/contract/secret.ts";
 import type { RequestLimits } from "../../src/core/request-shares.ts";
 import { openFleetLimits } from "../../src/daemon/fleet-limits.ts";
 import { temporaryFolder } from "../control-plane.ts";
-import { databaseOf } from "../support/test-database.ts";
+import { databaseOf, statement } from "../support/test-database.ts";
 
 /** A control plane that answers after some time. */
 function answeringAfter(ms: number) {
@@ -75,4 +75,21 @@ test("a process without other ones is delayed by its limits alone", async () => 
     rounds.push(performance.now() - from);
   }
   expect(Math.min(...rounds)).toBeLessThan(delayedMs / 2);
+});
+
+test("a database that refuses the table of the limits keeps no connection of each attempt", async () => {
+  const data = await temporaryFolder();
+  const url = new URL((await databaseOf(data)) ?? "");
+  const [user, troubled] = [`reader_${crypto.randomUUID().replaceAll("-", "")}`, Promise.withResolvers<unknown>()];
+  await statement(data, `CREATE ROLE ${user} LOGIN PASSWORD 'reader'`);
+  [url.username, url.password] = [user, "reader"];
+  const fleet = openFleetLimits({
+    ...{ address: new Secret(url.href), process: "p", clock: systemClock, onTrouble: troubled.resolve },
+  });
+  fleet.limit("s", { concurrency: 1, requestsPerSecond: null }).wait(() => {});
+  expect(String(await troubled.promise)).toContain("refuses this user");
+  await fleet[Symbol.asyncDispose]();
+  const left = async () => (await statement(data, `SELECT 1 FROM pg_stat_activity WHERE usename = '${user}'`)).length;
+  await expect.poll(left, { timeout: 20_000 }).toBe(0);
+  await statement(data, `DROP ROLE ${user}`);
 });

@@ -154,8 +154,8 @@ export function standByMs(options: LeaseOptions): number {
   return slackOf(options) / 5;
 }
 
-class LostLeaseError extends Error {
-  override readonly name = "LostLeaseError";
+class StaleTokenError extends Error {
+  override readonly name = "StaleTokenError";
 }
 
 type Grant = { readonly token: number; readonly until: number };
@@ -201,21 +201,24 @@ class RenewingLease implements HeldLease {
     const { scope } = this.#options;
     return {
       send: async (name, content, stop) => {
-        if (!(await this.#isReady())) return this.#lost();
-        const right = this.#right(content.right);
-        const sent = await writer.send(name, { ...content, right, fence: { token: this.#token, scope } }, stop);
-        if (sent.state === "refused" && sent.status === 412) this.#lose();
-        // It was lost while the request waited for its turn.
-        return sent.state === "not-sent" && sent.cause instanceof LostLeaseError ? this.#lost() : sent;
+        for (;;) {
+          if (!(await this.#isReady())) return this.#lost();
+          const token = this.#token;
+          const right = this.#right(token, content.right);
+          const sent = await writer.send(name, { ...content, right, fence: { token, scope } }, stop);
+          if (sent.state === "refused" && sent.status === 412) this.#lose();
+          // While the request waited for its turn, the lease was lost, or got a newer token.
+          if (sent.state !== "not-sent" || !(sent.cause instanceof StaleTokenError)) return sent;
+        }
       },
     };
   }
 
-  #right(own: SendRight | undefined): SendRight {
+  #right(token: number, own: SendRight | undefined): SendRight {
     return {
-      isValid: () => !this.isLost() && this.#isSafe() && own?.isValid() !== false,
+      isValid: () => !this.isLost() && this.#token === token && this.#isSafe() && own?.isValid() !== false,
       renew: async () => {
-        if (!(await this.#isReady())) return new LostLeaseError();
+        if (!(await this.#isReady()) || this.#token !== token) return new StaleTokenError();
         return own === undefined || own.isValid() ? null : own.renew();
       },
     };

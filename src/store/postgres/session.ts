@@ -52,14 +52,20 @@ export async function openDatabaseSession(
       throw databaseError(address, toStoreError(error));
     }
   };
-  await translated(async () => {
-    await client.connect();
-    await client.query(SETTINGS);
-  });
+  // A server that is cut off would never answer.
+  const close = (): Promise<void> => Promise.race([client.end(), clock.sleep(CLOSE_MS, { ref: false })]);
+  try {
+    await translated(async () => {
+      await client.connect();
+      await client.query(SETTINGS);
+    });
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
   return {
     query: (text, values) => translated(async () => (await client.query(text, values && [...values])).rows),
-    // A server that is cut off would never answer.
-    [Symbol.asyncDispose]: () => Promise.race([client.end(), clock.sleep(CLOSE_MS, { ref: false })]),
+    [Symbol.asyncDispose]: close,
   };
 }
 

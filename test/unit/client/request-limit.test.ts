@@ -53,7 +53,7 @@ const manifest = { type: "team", name: "ml", members: ["a@example.com"] };
 const team = { data: { id: "t1", teamName: "ml", manifest } };
 
 /** A limit whose turns come after ten seconds, a right to send until a given time, and what happens in between. */
-function lateTurns(until: number, renewal: (validUntil: (time: number) => void) => Error | null) {
+function lateTurns(until: number, renewal: (validUntil: (time: number) => void) => Error | null | Promise<null>) {
   const clock = fakeClock();
   const events: string[] = [];
   let end = until;
@@ -134,4 +134,17 @@ test("a write that waits for a connection too long gets another turn", async () 
   expect(sent).toMatchObject({ state: "applied", attempts: 1 });
   expect(events).toEqual(["turn", "end", "turn", "end"]);
   expect(server.seen).toHaveLength(1);
+});
+
+test("a write whose right takes long to be renewed gets another turn, so that not many begin at once", async () => {
+  const { clock, events, limit, right } = lateTurns(5_000, async (validUntil) => {
+    await clock.sleep(200);
+    validUntil(clock.monotonic() + 20_000);
+    return null;
+  });
+  const server = await serve((response) => json(response, team));
+  const { writer } = dial(server.url, { clock, limit });
+  const onSent = (): number => events.push("sent");
+  expect(await writer.send("putTeam", { body: { manifest }, right, onSent }, calm)).toMatchObject({ state: "applied" });
+  expect(events).toEqual(["turn", "renewal", "end", "turn", "sent", "end"]);
 });

@@ -92,6 +92,29 @@ test("a write whose lease another holder takes while it waits for its turn is no
   expect((await effects(plane.data)).filter((effect) => effect.includes("putTeam"))).toEqual([]);
 });
 
+test("a write whose lease ended and was taken again while it waited for its turn is sent with the newer token", async () => {
+  const { held, writerOf } = await opened();
+  let [tokens, slept] = [0, 0];
+  const server = await serveAnswers((response, { path }) => {
+    if (!path.includes("/leases/")) return json(response, { data: { id: "t1", teamName: "ml", manifest } });
+    tokens += 1;
+    const data = { scope: "main", holder: "one", fencingToken: tokens, expiresAt: "2026-01-01T00:00:00.000Z" };
+    return json(response, { data });
+  });
+  const clock = { ...systemClock, monotonic: () => performance.now() + slept };
+  const lease = await held({ requestTimeoutMs: 60_000, clock, writer: writerOf(new Secret("token"), server.url) });
+  const limit = {
+    wait: (begin: (end: () => void) => void): void => {
+      if (tokens === 1) slept = 3_600_000;
+      begin(() => {});
+    },
+  };
+  const waiting = lease.fenced(writerOf(new Secret("token"), server.url, { limit }));
+  expect(await waiting.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
+  const sent = server.seen.filter(({ path }) => !path.includes("/leases/"));
+  expect(sent.map(({ headers }) => headers["x-fencing-token"])).toEqual(["2"]);
+});
+
 test("a lease that another holder takes while nothing is sent is told once, when it is renewed", async () => {
   const { plane, held } = await opened();
   const told: string[] = [];
