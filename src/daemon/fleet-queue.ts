@@ -1,11 +1,11 @@
 import PQueue from "p-queue";
-import { type JobWithMetadata, PgBoss, type SendOptions } from "pg-boss";
+import type { JobWithMetadata, PgBoss } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
-import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
 import { databaseError } from "../store/postgres/open.ts";
-import { IDLE_TRANSACTION_MS } from "../store/postgres/session.ts";
+import { type Interval, intervalOf, openLaterPasses } from "./fleet-interval.ts";
+import { askForPass, jobEnded, openJobs, PASSES, passRequest, type QueuedPass, type Servers } from "./fleet-jobs.ts";
 import {
   CutShortError,
   type DuePass,
@@ -17,43 +17,19 @@ import {
   waitAfterLoss,
 } from "./pass-queue.ts";
 
-const SCHEMA = "holdfast_jobs";
-const QUEUE = "passes";
-
-// A job whose worker is silent for so long goes to another one; this is the least that the library takes.
-const HEARTBEAT_S = 10;
 const RENEWAL_S = 2;
-const SUPERVISION_S = 1;
-const CONNECTIONS = 3;
-// A database whose machine is gone answers nothing, and closes no connection.
-const ANSWER_MS = 10_000;
 const ASKED_AGAIN_MS = 1000;
 const UNWATCHED_TRIES = 30;
 const UNWATCHED_MS = 600_000;
 const QUEUED_CHECK_MS = 1000;
-const ENDED_CHECK_MS = 200;
 const STOP_MS = 5000;
-
-const OPTIONS = {
-  // One running and one waiting job of each target: whatever is asked for meanwhile is the waiting one.
-  policy: "stately",
-  notify: true,
-  heartbeatSeconds: HEARTBEAT_S,
-  // A pass may last long: only silence ends it.
-  expireInSeconds: 86_400,
-  deleteAfterSeconds: 600,
-  // What cannot run now, such as a pass over a target that another process is writing, is tried again until it can.
-  retryLimit: 2 ** 31 - 1,
-  retryDelay: 1,
-} as const;
 
 /** The queue of the passes of a fleet, in PostgreSQL. */
 export type FleetQueueOptions = {
   readonly address: Secret;
   /** How many passes run at once in this process, over all targets. */
   readonly workers: number;
-  /** The control plane of each target, as the ledger names it. */
-  readonly servers: ReadonlyMap<string, string>;
+  readonly servers: Servers;
   readonly clock: Clock;
   /** Called with what goes wrong between passes, such as a database that cannot be reached. */
   readonly onTrouble: (error: unknown) => void;
@@ -69,29 +45,34 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     told.add(text);
   };
   const options = { ...given, onTrouble };
-  const boss = await openBoss(options);
+  const { clock, servers } = options;
+  const boss = await openJobs(options.address, onTrouble);
+  const later = await openLaterPasses(boss).catch((error: unknown) => {
+    throw databaseError(options.address, toStoreError(error));
+  });
   const ended = new AbortController();
   const waiting = new Set<string>();
-  const enqueue = async (job: PassJob): Promise<void> => {
-    const key = JSON.stringify([job.target, job.scope]);
+  const untilAsked = async (what: string, askOnce: () => Promise<unknown>): Promise<void> => {
     for (;;) {
       try {
-        await ask(boss, job, options);
+        await askOnce();
         return;
       } catch (error) {
         onTrouble(error);
       }
       // The same is asked for again already.
-      if (waiting.has(key)) return;
-      waiting.add(key);
-      await options.clock.sleep(ASKED_AGAIN_MS, { signal: ended.signal }).catch(() => {});
-      waiting.delete(key);
+      if (waiting.has(what)) return;
+      waiting.add(what);
+      await clock.sleep(ASKED_AGAIN_MS, { signal: ended.signal }).catch(() => {});
+      waiting.delete(what);
       if (ended.signal.aborted) return;
     }
   };
+  const enqueue = (job: PassJob): Promise<void> =>
+    untilAsked(JSON.stringify([job.target, job.scope]), () => askForPass(boss, passRequest(job, servers)));
   const lanes = new Map<string, Lane>();
   await boss.work(
-    QUEUE,
+    PASSES,
     {
       localConcurrency: options.workers,
       // A control plane that is slow never occupies all workers of a process.
@@ -117,7 +98,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     between: (target, command) => laneOf(target).inTurn.add(command),
     passed: async (job) => {
       try {
-        for (const id of await ask(boss, job, options)) await jobEnded(boss, id, options.clock);
+        for (const id of await askForPass(boss, passRequest(job, servers))) await jobEnded(boss, id, clock);
       } catch (error) {
         throw databaseError(options.address, toStoreError(error));
       }
@@ -125,9 +106,11 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     work: async (target, pass, times) => {
       const lane = laneOf(target);
       const failed = Promise.withResolvers<never>();
-      lane.running = { pass, times, fail: failed.reject };
+      const interval = intervalOf(target, times, { boss, later, ...options });
+      lane.running = { pass, times, interval, fail: failed.reject };
+      void enqueue({ target, scope: "changes", cause: "start" });
       try {
-        await Promise.race([askOnInterval(boss, target, times, options), failed.promise]);
+        await Promise.race([interval.watch(), failed.promise]);
       } finally {
         lane.running = null;
         // A pass of this target may still be ending.
@@ -157,84 +140,10 @@ type Lane = {
 type Running = {
   readonly pass: (due: DuePass) => Promise<void>;
   readonly times: WorkTimes;
+  readonly interval: Interval;
   /** Ends the work on the target for good. */
   readonly fail: (error: unknown) => void;
 };
-
-async function openBoss({ address, onTrouble }: FleetQueueOptions): Promise<PgBoss> {
-  const connection = { query_timeout: ANSWER_MS, keepAlive: true };
-  const boss = new PgBoss({
-    ...connection,
-    connectionString: connectionString(address),
-    application_name: "holdfast",
-    schema: SCHEMA,
-    options: `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_MS}`,
-    max: CONNECTIONS,
-    useListenNotify: true,
-    schedule: false,
-    superviseIntervalSeconds: SUPERVISION_S,
-    monitorIntervalSeconds: SUPERVISION_S,
-    openTelemetry: { enabled: false },
-  });
-  boss.on("error", onTrouble);
-  try {
-    await boss.start();
-    await boss.createQueue(QUEUE, OPTIONS);
-    return boss;
-  } catch (error) {
-    throw databaseError(address, toStoreError(error));
-  }
-}
-
-// The wider scope replaces what waits already, a new job and one that is tried again; the narrower one is part of it.
-async function ask(boss: PgBoss, job: PassJob, servers: Servers): Promise<readonly string[]> {
-  const { target } = job;
-  const of = sendOptions(target, servers);
-  const queued: QueuedPass = { ...job, ...queuedServer(target, servers) };
-  // One that waits since it was cut short begins now.
-  if (job.scope === "all") return (await boss.upsert(QUEUE, queued, { ...of, match: "all", startAfter: 0 })).jobs;
-  const id = await boss.send(QUEUE, queued, of);
-  return id === null ? [] : [id];
-}
-
-type Servers = Pick<FleetQueueOptions, "servers">;
-
-function sendOptions(target: string, { servers }: Servers): SendOptions {
-  const id = servers.get(target);
-  if (id === undefined) return { singletonKey: target };
-  const isGrouped = new Set(servers.values()).size > 1;
-  return { singletonKey: `${target} ${id}`, ...(isGrouped ? { group: { id } } : {}) };
-}
-
-// A process of another configuration in the same database may have another target of this name.
-function queuedServer(target: string, { servers }: Servers): Pick<QueuedPass, "server"> {
-  const server = servers.get(target);
-  return server === undefined ? {} : { server };
-}
-
-// However many machines ask, one pass begins in each interval.
-async function askOnInterval(
-  boss: PgBoss,
-  target: string,
-  { intervalMs, signal, jitter = () => 1 }: WorkTimes,
-  { clock, onTrouble, servers }: FleetQueueOptions,
-): Promise<void> {
-  const seconds = Math.max(1, Math.round(intervalMs / 1000));
-  const once = { singletonSeconds: seconds, deleteAfterSeconds: 2 * seconds + 60 };
-  const throttled = { ...sendOptions(target, { servers }), ...once };
-  await ask(boss, { target, scope: "changes", cause: "start" }, { servers }).catch(onTrouble);
-  while (!signal.aborted) {
-    await clock.sleep(Math.round(intervalMs * jitter()), { signal }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-    if (signal.aborted) return;
-    const job: QueuedPass = { target, scope: "changes", cause: "interval", ...queuedServer(target, { servers }) };
-    await boss.send(QUEUE, job, throttled).catch(onTrouble);
-  }
-}
-
-/** A pass in the queue, with its control plane, and how often in a row it was cut short. */
-type QueuedPass = PassJob & { readonly server?: string; readonly losses?: number };
 
 type Worker = FleetQueueOptions & { readonly boss: PgBoss; readonly lanes: ReadonlyMap<string, Lane> };
 
@@ -251,7 +160,7 @@ async function runJob(
   if (!isOwn && isOld) return;
   // Another machine has read a configuration with this target, or this one has stopped.
   if (!isOwn || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
-  const { pass, times, fail } = lane.running;
+  const { pass, times, interval, fail } = lane.running;
   const due = new AbortController();
   using _interval = clock.after(times.intervalMs, () => due.abort());
   using _checks = clock.every(QUEUED_CHECK_MS, () => void endWaitingForOthers(boss, due).catch(onTrouble));
@@ -260,10 +169,11 @@ async function runJob(
   } catch (error) {
     if (!(error instanceof NotNowError)) fail(error);
     if (!(error instanceof CutShortError) || times.signal.aborted) throw error;
-    await tryLater(boss, queued, { losses: losses + 1, times });
+    return tryLater(boss, queued, { losses: losses + 1, times });
   }
   // What was stopped in the middle goes on elsewhere.
   if (times.signal.aborted) throw new NotNowError("the process stops");
+  await interval.passEnded();
 }
 
 // The control plane is asked again after a while: the same may happen to whoever asks it next.
@@ -272,21 +182,13 @@ async function tryLater(
   { id, retryCount, data }: JobWithMetadata<QueuedPass>,
   { losses, times }: { readonly losses: number; readonly times: WorkTimes },
 ): Promise<void> {
-  await boss.fail(QUEUE, { id, retryCount });
+  await boss.fail(PASSES, { id, retryCount });
   const startAfter = Math.round(waitAfterLoss(losses, times.intervalMs) / 1000);
-  await boss.update(QUEUE, { ...data, losses }, { id, startAfter });
+  await boss.update(PASSES, { ...data, losses }, { id, startAfter });
 }
 
 // A pass that only waits for rollouts leaves its place to one that waits for a worker.
 async function endWaitingForOthers(boss: PgBoss, due: AbortController): Promise<void> {
-  const waiting = await boss.findJobs(QUEUE, { queued: true, limit: 1 });
+  const waiting = await boss.findJobs(PASSES, { queued: true, limit: 1 });
   if (waiting.length > 0) due.abort();
-}
-
-async function jobEnded(boss: PgBoss, id: string, clock: Clock): Promise<void> {
-  for (;;) {
-    const [job] = await boss.findJobs(QUEUE, { id });
-    if (job === undefined || !["created", "retry", "active"].includes(job.state)) return;
-    await clock.sleep(ENDED_CHECK_MS, { ref: false });
-  }
 }

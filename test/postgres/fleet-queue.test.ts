@@ -12,35 +12,41 @@ const retriesOf = (target: string, age = "0 s") =>
   `UPDATE holdfast_jobs.job SET retry_count = 500, created_on = created_on - interval '${age}'
    WHERE data->>'target' = '${target}'`;
 
-/** A process of a fleet, which watches the target `a` on a control plane, behind a proxy to the database. */
+/** A fleet that watches the target `a`; each of its processes has a proxy of its own to the database. */
+async function fleetOf({ intervalMs = 3_600_000 } = {}) {
+  const data = await temporaryFolder();
+  const database = (await databaseOf(data)) ?? "";
+  // The database is used again.
+  onTestFinished(() => statement(data, "DROP SCHEMA IF EXISTS holdfast_jobs CASCADE").then(() => {}));
+  const processOf = async (onPass: (job: PassJob | null) => void, server = "http://one") => {
+    const url = new URL(database);
+    const wire = await startBreakableProxy(Number(url.port));
+    url.port = `${wire.port}`;
+    const queue = await openFleetQueue({
+      ...{ address: new Secret(url.href), workers: 1, servers: new Map([["a", server]]) },
+      ...{ clock: systemClock, onTrouble: () => {} },
+    });
+    const stopping = new AbortController();
+    const working = queue.work("a", async ({ job: due }) => onPass(due), { intervalMs, signal: stopping.signal });
+    onTestFinished(async () => {
+      stopping.abort();
+      await working;
+      await queue[Symbol.asyncDispose]();
+    });
+    return { queue, wire };
+  };
+  return { processOf, run: (text: string) => statement(data, text) };
+}
+
+type Fleet = Awaited<ReturnType<typeof fleetOf>>;
+
+/** A process of a fleet of its own, or one that has another control plane beside it. */
 async function processOf(
   onPass: (job: PassJob | null) => void,
-  { server = "http://one", beside }: { readonly server?: string; readonly beside?: { readonly data: string } } = {},
+  { server, beside }: { readonly server?: string; readonly beside?: { readonly fleet: Fleet } } = {},
 ) {
-  const data = beside?.data ?? (await temporaryFolder());
-  const url = new URL((await databaseOf(data)) ?? "");
-  const wire = await startBreakableProxy(Number(url.port));
-  url.port = `${wire.port}`;
-  const queue = await openFleetQueue({
-    ...{
-      address: new Secret(url.href),
-      workers: 1,
-      servers: new Map([["a", server]]),
-      clock: systemClock,
-      onTrouble: () => {},
-    },
-  });
-  const stopping = new AbortController();
-  const times = { intervalMs: 3_600_000, signal: stopping.signal };
-  const working = queue.work("a", async ({ job: due }) => onPass(due), times);
-  onTestFinished(async () => {
-    stopping.abort();
-    await working;
-    await queue[Symbol.asyncDispose]();
-    // The database is used again.
-    if (beside === undefined) await statement(data, "DROP SCHEMA holdfast_jobs CASCADE");
-  });
-  return { data, queue, wire, run: (text: string) => statement(data, text) };
+  const fleet = beside?.fleet ?? (await fleetOf());
+  return { ...(await fleet.processOf(onPass, server)), fleet, run: fleet.run };
 }
 
 test.for(["refuses connections", "answers nothing"] as const)(
@@ -117,4 +123,38 @@ test("a pass that is cut short again and again is tried ever later, until one is
   // What is asked for begins at once, and is tried again after a second.
   queue.enqueue(job);
   await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+});
+
+const startLater = (when: string) =>
+  `UPDATE holdfast_jobs.job SET start_after = ${when} WHERE name = 'later-passes' AND state = 'created' RETURNING id`;
+
+test("the pass of the interval is made by another process where the one that made the last is lost", async () => {
+  const { processOf: start, run } = await fleetOf();
+  const causes: unknown[] = [];
+  const lost = await start((due) => causes.push(due?.cause));
+  await expect.poll(() => causes, { timeout: 20_000 }).toEqual(["start"]);
+  await expect.poll(() => run(startLater("now() + interval '1h'")), { timeout: 20_000 }).toHaveLength(1);
+  await lost.wire.disconnect();
+  const others: unknown[] = [];
+  await start((due) => others.push(due?.cause));
+  await expect.poll(() => others, { timeout: 20_000 }).toEqual(["start"]);
+  await expect.poll(() => run(startLater("now()")), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => others, { timeout: 20_000 }).toEqual(["start", "interval"]);
+  expect(causes).toEqual(["start"]);
+});
+
+test("a pass is made in each interval also where the clock of the database is set back, and by one of the processes", async () => {
+  const { processOf: start, run } = await fleetOf({ intervalMs: 1000 });
+  const begun = performance.now();
+  let passes = 0;
+  const onPass = () => {
+    passes += 1;
+  };
+  for (const _ of [1, 2, 3]) await start(onPass);
+  await expect.poll(() => passes, { timeout: 40_000 }).toBeGreaterThan(6);
+  // Each process asks for one at its start, and late ones may be asked for twice.
+  expect(passes).toBeLessThan(6 + (performance.now() - begun) / 1000);
+  await expect.poll(() => run(startLater("now() + interval '1h'")), { timeout: 20_000 }).toHaveLength(1);
+  const before = passes;
+  await expect.poll(() => passes, { timeout: 40_000 }).toBeGreaterThan(before + 1);
 });
