@@ -83,8 +83,11 @@ export type TargetStore = {
   readonly keepGateReceipts: (receipts: readonly GateReceipt[]) => Promise<void>;
   /** How far commits have come on the target, which decides when they reach others. */
   readonly progress: () => Promise<TargetProgress>;
-  /** Changes the progress in one transaction; returns it as it is now. */
-  readonly advance: (change: (before: TargetProgress) => TargetProgress) => Promise<TargetProgress>;
+  /**
+   * Changes the progress in one transaction; returns it as it is now. The change is given the time in epoch milliseconds by
+   * the clock that all processes of the state share; null in a folder, which has one process at a time.
+   */
+  readonly advance: (change: (before: TargetProgress, now: number | null) => TargetProgress) => Promise<TargetProgress>;
   /** What the patterns of the configuration stood for last; null if nothing is stored. Of the state that belongs to no target. */
   readonly expansion: () => Promise<Json | null>;
   readonly keepExpansion: (expansion: Json) => Promise<void>;

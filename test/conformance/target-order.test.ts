@@ -30,6 +30,7 @@ type Use = {
   readonly isAllowed?: boolean;
   readonly after?: string;
   readonly clock?: typeof systemClock;
+  readonly maxGapMs?: number;
 };
 
 /** Two targets of which one may change at once; each order that is made is as one of another process. */
@@ -37,7 +38,14 @@ function targets(stateOf: (name: string) => StateAccess) {
   const live = new Map<string, ExaminedCommit>();
   const stateAs = (name: string) => stateOf(name) as TargetState;
   const order = (name: string, use: Use = {}) => {
-    const { configuration = "one", isWatched = true, isAllowed = false, after, clock = systemClock } = use;
+    const {
+      configuration = "one",
+      isWatched = true,
+      isAllowed = false,
+      after,
+      clock = systemClock,
+      maxGapMs = 1000,
+    } = use;
     const members =
       after === undefined
         ? MEMBERS
@@ -55,7 +63,7 @@ function targets(stateOf: (name: string) => StateAccess) {
       }) as unknown as Target;
     const examine = async (one: string) => live.get(one) ?? unseen("nothing there");
     return createOrder(
-      { name, state, rule: { when: "healthy", soakMs: 0 }, isWatched, isAllowed, maxGapMs: 1000, configuration },
+      { name, state, rule: { when: "healthy", soakMs: 0 }, isWatched, isAllowed, maxGapMs, configuration },
       {
         ...{
           stage,
@@ -245,7 +253,9 @@ test("of processes that take a place at the same time one gets it, and never two
   }
 });
 
-test("two processes on one database keep to one place", async ({ skip }) => {
+test("two processes on one database keep to one place, and count the time between their observations", async ({
+  skip,
+}) => {
   if (!inject("postgres")) return skip("it needs a database: the same test runs on PostgreSQL");
   const folder = await temporaryFolder();
   const address = new Secret((await databaseOf(folder, "template1")) ?? "");
@@ -264,4 +274,12 @@ test("two processes on one database keep to one place", async ({ skip }) => {
   expect(await b.choose(["c2"], run)).toBe("c2");
   expect(await one.begun("b")).toBe("c2");
   await expect(one.order("a").choose(["c3"], run)).rejects.toThrow(/b: applies commit c2/);
+  // Each process observes the target after another one has.
+  two.live.set("a", HEALTHY);
+  const soaked = async (maxGapMs: number) => {
+    for (const { order } of [one, two]) await order("a", { maxGapMs }).observe({ commit: "c2", applied: null }, run);
+    return (await (await one.state("a").target()).progress()).commits.at(-1)?.healthyMs ?? 0;
+  };
+  expect(await soaked(0)).toBe(0);
+  await expect.poll(() => soaked(3_600_000)).toBeGreaterThan(0);
 });

@@ -122,7 +122,7 @@ function memoryTargetStore(): TargetStore {
     },
     progress: async () => structuredClone(progress),
     advance: async (change) => {
-      progress = structuredClone(change(structuredClone(progress)));
+      progress = structuredClone(change(structuredClone(progress), null));
       return structuredClone(progress);
     },
     expansion: async () => structuredClone(expansion),

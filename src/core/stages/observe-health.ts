@@ -1,5 +1,5 @@
 import { durationText } from "./duration.ts";
-import type { CommitObservation, ExaminedCommit } from "./target-progress.ts";
+import type { CommitObservation, CommitProgress, ExaminedCommit } from "./target-progress.ts";
 
 /** When a process found a target healthy last, and since when it finds it rolling out, by a clock that nobody sets; null where it does not. */
 export type HealthTimes = { readonly healthyAt: number | null; readonly progressingSince: number | null };
@@ -22,7 +22,7 @@ export function observeHealth(
 ): { readonly times: HealthTimes; readonly observation: CommitObservation | null } {
   if (seen === null) return { times: NO_TIMES, observation: null };
   const { hasBadRollout, ...found } = seen;
-  const isHealthy = found.isApplied && found.health === "healthy" && found.failure === null;
+  const isHealthy = isFoundHealthy(found);
   const progressingSince = found.health === "progressing" ? (before.progressingSince ?? now) : null;
   const gap = before.healthyAt === null || !isHealthy ? 0 : now - before.healthyAt;
   const isLate = hasBadRollout || (progressingSince !== null && now - progressingSince > waitMs);
@@ -30,6 +30,28 @@ export function observeHealth(
   const late = { health: "failed", why: `${found.why}, for longer than ${durationText(waitMs)}` } as const;
   return {
     times: { healthyAt: isHealthy ? now : null, progressingSince },
-    observation: { ...found, ...(isStuck ? late : {}), observedMs: gap > maxGapMs || gap < 0 ? 0 : gap },
+    observation: { ...found, ...(isStuck ? late : {}), observedMs: countedMs(gap, maxGapMs) },
   };
+}
+
+function isFoundHealthy({ isApplied, health, failure }: Omit<CommitObservation, "observedMs">): boolean {
+  return isApplied && health === "healthy" && failure === null;
+}
+
+function countedMs(gap: number, maxGapMs: number): number {
+  return gap > maxGapMs || gap < 0 ? 0 : gap;
+}
+
+/** When an observation is recorded, by the clock that the processes share, and which of them made the one before it. */
+export type RecordedAt = { readonly now: number | null; readonly isOwn: boolean; readonly maxGapMs: number };
+
+/** Measures the time since the observation before by the clock that the processes share, if another one made that. */
+export function sharedObservation(
+  observation: CommitObservation,
+  before: CommitProgress | undefined,
+  { now, isOwn, maxGapMs }: RecordedAt,
+): CommitObservation {
+  const sharedMs = now === null || before?.healthyAt === undefined ? 0 : countedMs(now - before.healthyAt, maxGapMs);
+  const observedMs = isOwn ? observation.observedMs : sharedMs;
+  return { ...observation, observedMs, ...(now !== null && isFoundHealthy(observation) ? { healthyAt: now } : {}) };
 }

@@ -15,6 +15,8 @@ export type CommitProgress = {
   readonly content: string | null;
   /** For how long it was observed to be healthy without interruption. */
   readonly healthyMs: number;
+  /** When it was observed last, by the clock that the processes of its state share; absent where it was not healthy, or there is none. */
+  readonly healthyAt?: number;
 };
 
 /** The commits of a target, the one that runs there last, and which one it has begun to apply. */
@@ -33,7 +35,7 @@ export const NO_PROGRESS: TargetProgress = { commits: [], begun: null };
 
 /** What was seen of a commit in live. */
 export type CommitObservation = Omit<CommitProgress, "healthyMs"> & {
-  /** The time since the observation before it, if that one found the target healthy and this process made it; else 0. */
+  /** The time since the observation before it, if that one found the target healthy; else 0. */
   readonly observedMs: number;
 };
 

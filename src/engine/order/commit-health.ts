@@ -32,13 +32,8 @@ async function unlessFailed({ stopping }: Stoppable, work: () => Promise<Examine
   }
 }
 
-/** Observes the health of a target after its passes; only time that this process has observed counts. */
-export type CommitHealth = {
-  /** Null if no commit was applied, or none is known. */
-  readonly observe: (target: Target, pass: PassOfOrder, run: Stoppable) => Promise<CommitObservation | null>;
-  /** Begins anew to count, since another process has observed the target too: the same time would count twice. */
-  readonly interrupt: () => void;
-};
+/** Observes the health of a target after its passes, with the time since this process did so last; null if no commit is known. */
+type CommitHealth = (target: Target, pass: PassOfOrder, run: Stoppable) => Promise<CommitObservation | null>;
 
 /** Creates the observation of one target; longer times than `maxGapMs` between two observations do not count. */
 export function createCommitHealth(
@@ -47,21 +42,16 @@ export function createCommitHealth(
   { monotonic }: Clock,
 ): CommitHealth {
   let times = NO_TIMES;
-  return {
-    observe: async (target, { applied, commit }, run) => {
-      const examined = commit === null ? null : { commit, ...(await examine(commit, run)) };
-      const failure = applied === null ? null : failureOf(applied);
-      const hasBad = applied?.report.outcomes.some(hasBadRollout) ?? false;
-      const seen = examined && { ...examined, failure, hasBadRollout: hasBad };
-      const waitMs = target.rules(target.source.config.repository).rolloutTimeoutMs;
-      // Monotonic time: a clock that is set says nothing of how long a target was healthy.
-      const observed = observeHealth(times, seen, { now: monotonic(), maxGapMs, waitMs });
-      times = observed.times;
-      return observed.observation;
-    },
-    interrupt: () => {
-      times = { ...times, healthyAt: null };
-    },
+  return async (target, { applied, commit }, run) => {
+    const examined = commit === null ? null : { commit, ...(await examine(commit, run)) };
+    const failure = applied === null ? null : failureOf(applied);
+    const hasBad = applied?.report.outcomes.some(hasBadRollout) ?? false;
+    const seen = examined && { ...examined, failure, hasBadRollout: hasBad };
+    const waitMs = target.rules(target.source.config.repository).rolloutTimeoutMs;
+    // Monotonic time: a clock that is set says nothing of how long a target was healthy.
+    const observed = observeHealth(times, seen, { now: monotonic(), maxGapMs, waitMs });
+    times = observed.times;
+    return observed.observation;
   };
 }
 

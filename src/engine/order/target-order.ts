@@ -16,6 +16,7 @@ import {
   type OrderRule,
   type StageMember,
 } from "../../core/stages/decide-order.ts";
+import { sharedObservation } from "../../core/stages/observe-health.ts";
 import type { Stage } from "../../core/stages/stages.ts";
 import { progressAfter, type TargetProgress, withBegun } from "../../core/stages/target-progress.ts";
 import { SourceError } from "../../source/source-error.ts";
@@ -78,7 +79,7 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
   const { earlier: names, retired, unmatched } = stage;
   const earlier = { rule, names, retired, unmatched, other, examine: places.examineOnce };
   const isObserved = places.isFollowed || places.maxUpdate !== null;
-  const health = createCommitHealth((commit, run) => places.examine(name, commit, run), owner.maxGapMs, clock);
+  const observeCommit = createCommitHealth((commit, run) => places.examine(name, commit, run), owner.maxGapMs, clock);
   let chosen: string | null = null;
   let overridden: string | null = null;
   let taken: string | null = null;
@@ -147,12 +148,16 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
       if (isChosen && hasConfigured(pass)) await store.advance((stored) => ({ ...stored, configuration }));
       if (!isSent) await release();
       taken = null;
-      if (observed !== null && observed !== latest(before)) health.interrupt();
-      const observation = isObserved ? await health.observe(other(name), pass, run) : null;
+      const observation = isObserved ? await observeCommit(other(name), pass, run) : null;
       if (observation === null) return;
       const keepsPlace = owner.isWatched || !isSent;
-      const after = await store.advance((stored) => {
-        const seen = progressAfter(stored, observation);
+      const after = await store.advance((stored, now) => {
+        const isOwn = observed === latest(stored);
+        const { maxGapMs } = owner;
+        const seen = progressAfter(
+          stored,
+          sharedObservation(observation, stored.commits.at(-1), { now, isOwn, maxGapMs }),
+        );
         return places.maxUpdate === null ? seen : placed(seen, rule, keepsPlace);
       });
       observed = latest(after);

@@ -73,13 +73,15 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
       const database = await read();
       return database === null ? NO_PROGRESS : progressIn(database);
     },
-    advance: async (change) =>
-      (await writable()).write(async (database) => {
+    advance: async (change) => {
+      const store = await writable();
+      return store.write(async (database) => {
         const before = await progressIn(database);
-        const after = change(before);
+        const after = change(before, store.isShared ? await store.time(database) : null);
         if (JSON.stringify(after) !== JSON.stringify(before)) await storeProgress(database, after);
         return after;
-      }),
+      });
+    },
     expansion: async () => {
       const row = await (await read())?.selectFrom("expansion").select("expansion").executeTakeFirst();
       return row === undefined ? null : JSON.parse(row.expansion);

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { NO_TIMES, observeHealth, type SeenCommit } from "../../../../src/core/stages/observe-health.ts";
+import {
+  NO_TIMES,
+  observeHealth,
+  type SeenCommit,
+  sharedObservation,
+} from "../../../../src/core/stages/observe-health.ts";
 import { NO_PROGRESS, progressAfter } from "../../../../src/core/stages/target-progress.ts";
 
 const MINUTE = 60_000;
@@ -177,4 +182,23 @@ test("a rollout has failed once it takes longer than the wait for rollouts, and 
   // Another process begins to wait again.
   expect(after([[0, rolling], "new process", [11, rolling]])?.health).toBe("progressing");
   expect(after([[0, { ...rolling, hasBadRollout: true }]])?.health).toBe("failed");
+});
+
+test("the time between the observations of two processes counts once, by the clock that they share", () => {
+  const { observation: seen } = observeHealth(NO_TIMES, healthy, { now: 0, ...limits });
+  if (seen === null) throw new TypeError("nothing was observed");
+  const { maxGapMs } = limits;
+  const other = { isOwn: false, maxGapMs };
+  const first = sharedObservation(seen, undefined, { now: MINUTE, ...other });
+  expect(first).toMatchObject({ observedMs: 0, healthyAt: MINUTE });
+  const last = progressAfter(NO_PROGRESS, first).commits.at(-1);
+  const msAt = (now: number | null) => sharedObservation(seen, last, { now, ...other }).observedMs;
+  expect([2, 3, 4, 0].map((minutes) => msAt(minutes * MINUTE))).toEqual([MINUTE, 2 * MINUTE, 0, 0]);
+  // A folder has no such clock.
+  expect(msAt(null)).toBe(0);
+  const own = { ...seen, observedMs: MINUTE };
+  // A shared clock that jumps says nothing where a process has its own time.
+  expect(sharedObservation(own, last, { now: 3 * MINUTE, isOwn: true, maxGapMs }).observedMs).toBe(MINUTE);
+  const sick = sharedObservation({ ...seen, health: "failed" }, last, { now: 2 * MINUTE, ...other });
+  expect(sick).not.toHaveProperty("healthyAt");
 });
