@@ -52,6 +52,7 @@ export async function openJobs(address: Secret, onTrouble: (error: unknown) => v
     schedule: false,
     superviseIntervalSeconds: SUPERVISION_S,
     monitorIntervalSeconds: SUPERVISION_S,
+    queueCacheIntervalSeconds: SUPERVISION_S,
     openTelemetry: { enabled: false },
   };
   const boss = new PgBoss(options);

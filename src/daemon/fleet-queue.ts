@@ -79,6 +79,8 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       localGroupConcurrency: Math.max(1, options.workers - 1),
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,
+      // A worker that is free goes on at once while passes wait.
+      burstWhenReadyExceeds: 1,
       heartbeatRefreshSeconds: RENEWAL_S,
       includeMetadata: true,
     },

@@ -158,3 +158,20 @@ test("a pass is made in each interval also where the clock of the database is se
   const before = passes;
   await expect.poll(() => passes, { timeout: 40_000 }).toBeGreaterThan(before + 1);
 });
+
+test("a worker that is free goes on with the next pass at once, and not at its next look into the queue", async () => {
+  let passes = 0;
+  const onPass = async () => {
+    passes += 1;
+  };
+  const { queue } = await processOf(onPass);
+  const stopping = new AbortController();
+  const times = { intervalMs: 3_600_000, signal: stopping.signal };
+  const begun = performance.now();
+  const others = Array.from({ length: 60 }, (_, at) => queue.work(`b${at}`, onPass, times));
+  await expect.poll(() => passes, { timeout: 90_000 }).toBe(61);
+  stopping.abort();
+  await Promise.all(others);
+  // It looks once a second.
+  expect(performance.now() - begun).toBeLessThan(40_000);
+});

@@ -17,15 +17,19 @@ const keyText = "11".repeat(32);
 async function database() {
   const folder = await temporaryFolder();
   const url = (await databaseOf(folder, "template1")) ?? "";
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  onTestFinished(() => client.end());
+  const connected = async () => {
+    const opened = new Client({ connectionString: url });
+    await opened.connect();
+    onTestFinished(() => opened.end());
+    return opened;
+  };
+  const client = await connected();
   const access = (target: string | null = null) => {
     const opened = databaseStateAt({ address: new Secret(url), target, folder }, machine);
     onTestFinished(() => opened[Symbol.asyncDispose]());
     return opened;
   };
-  return { client, access };
+  return { client, connected, access };
 }
 
 /** Breaks the connections that hold locks in this database, and not those of tests beside this one. */
@@ -84,6 +88,23 @@ test("a lease is renewed while its holder lives, also on a new connection", asyn
   const before = await until();
   await expect.poll(until).toBeGreaterThan(before);
   await expect((await access().open({ keyText })).lock()).rejects.toMatchObject({ code: "locked" });
+});
+
+test("whoever finds the lock taken is told so at once, also while a write of its holder goes on", async () => {
+  const { client, connected, access } = await database();
+  const first = await access().open({ keyText });
+  const lock = await first.lock();
+  // As a holder that is suspended within a write.
+  const writing = await connected();
+  await writing.query("BEGIN");
+  await writing.query("SELECT 1 FROM holdfast.writer FOR SHARE");
+  const second = await access().open({ keyText });
+  await expect(second.lock()).rejects.toMatchObject({ code: "locked", message: expect.stringContaining("process") });
+  await client.query("UPDATE holdfast.writer_lease SET until = 0");
+  await expect(second.lock()).rejects.toMatchObject({ code: "locked" });
+  await writing.query("ROLLBACK");
+  await lock[Symbol.asyncDispose]();
+  await using _ = await second.lock();
 });
 
 test("a transaction that sends nothing for too long is ended, so that nobody waits for the rows of a suspended process", async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock/clock.ts";
 import { type DatabaseSession, inTransaction, openDatabaseSession, unlessGone } from "../../store/postgres/session.ts";
-import { StoreError } from "../../store/store-error.ts";
+import { StoreError, storeErrorCode } from "../../store/store-error.ts";
 import type { DatabasePlace } from "../state.ts";
 
 // A holder that has not renewed its lease for this long has lost it, by the clock of the database.
@@ -18,6 +18,9 @@ const HAS_SESSION = `EXISTS (
   WHERE locktype = 'advisory' AND granted AND classid = ${CLASS} AND objsubid = 2
     AND objid = (hashtext(current_schema() || '#' || number)::bigint & 4294967295)::oid
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+
+// A process that is suspended holds its rows for seconds, and so do writes of a holder that overlap all the time.
+const ROWS_MS = 500;
 
 const IS_HELD = `by IS NOT NULL AND (SELECT until FROM writer_lease WHERE one = 1) > ${NOW} AND ${HAS_SESSION}`;
 
@@ -42,7 +45,8 @@ export type WriterPlace = {
 export async function takeWriterLease(where: WriterPlace): Promise<WriterLease | { readonly heldBy: string | null }> {
   const session = await openSession(where);
   try {
-    const taken = await inTransaction(session, () => take(session, where.by));
+    const holder = await leaseHolder(session);
+    const taken = holder === null ? await takeFree(session, where.by) : { heldBy: holder.by };
     if (!("number" in taken)) {
       await session[Symbol.asyncDispose]();
       return taken;
@@ -72,13 +76,22 @@ function openSession({ place, schema, clock }: Omit<WriterPlace, "by">): Promise
   return openDatabaseSession(place.address, { clock, namespace: schema });
 }
 
-async function take(
-  session: DatabaseSession,
-  by: string,
-): Promise<{ readonly number: number; readonly leftBy: string | null } | { readonly heldBy: string | null }> {
+type Taken = { readonly number: number; readonly leftBy: string | null } | { readonly heldBy: string | null };
+
+async function takeFree(session: DatabaseSession, by: string): Promise<Taken> {
+  try {
+    return await inTransaction(session, () => take(session, by));
+  } catch (error) {
+    if (storeErrorCode(error) === "locked") return { heldBy: null };
+    throw error;
+  }
+}
+
+async function take(session: DatabaseSession, by: string): Promise<Taken> {
+  await session.query(`SET LOCAL lock_timeout = ${ROWS_MS}`);
   await session.query("INSERT INTO writer (one, number) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");
   await session.query("INSERT INTO writer_lease (one, number, until) VALUES (1, 0, 0) ON CONFLICT (one) DO NOTHING");
-  // Waits for the writes of the former holder that are under way.
+  // Waits for the writes of the former holder that are under way, but not long.
   await session.query("SELECT 1 FROM writer WHERE one = 1 FOR UPDATE");
   const [writer] = await session.query<{ number: string; by: string | null; held: boolean }>(
     `SELECT number, by, (${IS_HELD}) AS held FROM writer WHERE one = 1`,
