@@ -97,6 +97,12 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   return {
     machine: machineName,
     enqueue: (job) => void enqueue(job),
+    enqueueAfter: (job, ms) => {
+      const at = clock.monotonic() + ms;
+      const request = passRequest(job, servers);
+      const askAfter = (): Promise<void> => later.askAfter(request, Math.max(0, at - clock.monotonic()));
+      void untilAsked(JSON.stringify([job.target, job.cause, "later"]), askAfter);
+    },
     between: (target, command) => laneOf(target).inTurn.add(command),
     passed: async (job) => {
       try {

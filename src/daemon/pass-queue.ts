@@ -32,6 +32,8 @@ export type PassQueue = AsyncDisposable & {
   readonly machine: string | null;
   /** Asks for a pass. All that are asked for before it begins become one, with the first cause and the widest scope. */
   readonly enqueue: (job: PassJob) => void;
+  /** Asks for a pass after that time, in milliseconds, in place of the one that was asked for so with the same cause. */
+  readonly enqueueAfter: (job: PassJob, ms: number) => void;
   /** Runs a target's passes until the signal is aborted: the first at once, then when one is asked for or the interval ends. */
   readonly work: (target: string, pass: (due: DuePass) => Promise<void>, times: WorkTimes) => Promise<void>;
   /** Asks for a pass; resolves when one that began after this call has ended. */
@@ -83,7 +85,9 @@ export function createPassQueue({
   const all = new PQueue({ concurrency: atOnce });
   const lanes = new Map<string, Lane>();
   const laneOf = (target: string): Lane => {
-    const lane = lanes.get(target) ?? { asked: createAsked(), inTurn: new PQueue({ concurrency: 1 }), waiting: [] };
+    const lane = lanes.get(target) ?? {
+      ...{ asked: createAsked(), inTurn: new PQueue({ concurrency: 1 }), waiting: [], later: new Map() },
+    };
     lanes.set(target, lane);
     return lane;
   };
@@ -94,13 +98,25 @@ export function createPassQueue({
     [Symbol.asyncDispose]: async () => {},
     between,
     enqueue,
+    enqueueAfter: (job, ms) => {
+      const { later } = laneOf(job.target);
+      later.get(job.cause)?.[Symbol.dispose]();
+      later.set(
+        job.cause,
+        clock.after(ms, () => enqueue(job)),
+      );
+    },
     passed: (job) =>
       new Promise((resolve) => {
         laneOf(job.target).waiting.push(resolve);
         enqueue(job);
       }),
     work: async (target, pass, { intervalMs, signal, jitter = () => 1 }) => {
-      const { asked, waiting } = laneOf(target);
+      const { asked, waiting, later } = laneOf(target);
+      using timers = new DisposableStack();
+      timers.defer(() => {
+        for (const timer of later.values()) timer[Symbol.dispose]();
+      });
       while (!signal.aborted) {
         const dueMs = Math.round(intervalMs * jitter());
         const due = new AbortController();
@@ -130,6 +146,8 @@ type Lane = {
   readonly inTurn: PQueue;
   /** Those who wait for the end of the pass that begins next. */
   readonly waiting: (() => void)[];
+  /** The passes that are asked for later. */
+  readonly later: Map<PassCause, Disposable>;
 };
 
 /** The pass that a target was asked for. */

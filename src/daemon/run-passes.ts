@@ -17,7 +17,7 @@ import { RetiredError, SourceError } from "../source/source-error.ts";
 import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import { storeErrorCode } from "../store/store-error.ts";
 import type { PassTimes } from "./ended-pass.ts";
-import { type FreezeEnd, freezeEndOf } from "./freeze-end.ts";
+import { askAtFreezeEnd } from "./freeze-end.ts";
 import {
   CutShortError,
   type DuePass,
@@ -99,11 +99,7 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   if (leader !== null && !(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  using freezeEnd = freezeEndOf(context.sync === "heal" ? target.freezes : undefined, {
-    clock: context.clock,
-    onEnd: () => queue.enqueue({ target: name, scope: "all", cause: "window" }),
-  });
-  const passes = createPass(target, context, { follower, leader, signal, freezeEnd, onLeft: rollouts.add });
+  const passes = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
   const pass = leader === null ? passInTurn(target, passes, { ...context, stopping: signal, rollouts }) : passes.run;
   await queue.work(name, pass, {
     intervalMs,
@@ -264,7 +260,6 @@ type PassOptions = {
   /** Null where each pass takes its own right to write. */
   readonly leader: Leader | null;
   readonly signal: AbortSignal;
-  readonly freezeEnd: FreezeEnd;
   readonly onLeft: (work: Promise<void>) => void;
 };
 
@@ -278,7 +273,7 @@ type Passes = {
 function createPass(
   target: Target,
   context: RunContext,
-  { follower: { follow, settled, setPaths }, leader, signal, freezeEnd, onLeft }: PassOptions,
+  { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
 ): Passes {
   const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
@@ -350,7 +345,8 @@ function createPass(
     const { lastApplied: _, ...remembered } = memory;
     const claim = leader === null ? { claim: claimAfter(claimedBy(context), endedAt, intervalMs) } : {};
     const kept = { ...remembered, ...claim };
-    const nextAt = Math.min(endedAt + intervalMs, freezeEnd.wait());
+    const freezes = sync === "heal" ? target.freezes : undefined;
+    const nextAt = Math.min(endedAt + intervalMs, askAtFreezeEnd(freezes, { clock, queue, target: name }));
     await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch((error: unknown) => {
       if (isTakenOver(error)) throw error;
       onFailure(error);

@@ -175,3 +175,27 @@ test("a worker that is free goes on with the next pass at once, and not at its n
   // It looks once a second.
   expect(performance.now() - begun).toBeLessThan(40_000);
 });
+
+test("what is asked for later, as at the end of a freeze, is asked for also when the process that did so is lost", async () => {
+  const { processOf: start, run } = await fleetOf();
+  const causes: unknown[] = [];
+  const lost = await start((due) => causes.push(due?.cause));
+  await expect.poll(() => causes, { timeout: 20_000 }).toEqual(["start"]);
+  const window: PassJob = { target: "a", scope: "all", cause: "window" };
+  lost.queue.enqueueAfter(window, 3_600_000);
+  const waiting = "FROM holdfast_jobs.job WHERE data->'pass'->>'cause' = 'window'";
+  const asked = () => run(`SELECT 1 ${waiting}`);
+  await expect.poll(asked, { timeout: 20_000 }).toHaveLength(1);
+  // In place of the first.
+  lost.queue.enqueueAfter(window, 5000);
+  const waitS = () =>
+    run(
+      "SELECT extract(epoch FROM start_after - now())::int AS s FROM holdfast_jobs.job WHERE data->>'cause' = 'window'",
+    );
+  await expect.poll(async () => Number((await waitS())[0]?.s), { timeout: 20_000 }).toBeLessThan(3000);
+  expect(await asked()).toHaveLength(1);
+  await lost.wire.disconnect();
+  const others: unknown[] = [];
+  await start((due) => others.push(due?.cause));
+  await expect.poll(() => others, { timeout: 30_000 }).toEqual(["start", "window"]);
+});

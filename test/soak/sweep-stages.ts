@@ -97,6 +97,7 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
     const queue: PassQueue = {
       machine: null,
       enqueue: () => {},
+      enqueueAfter: () => {},
       passed: async () => {},
       [Symbol.asyncDispose]: async () => {},
       between: (_target, command) => command(),
