@@ -1,6 +1,14 @@
 import type { PgBoss } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
-import { askForPass, PASSES, type PassRequest, passRequest, type Servers, UNTIL_DONE } from "./fleet-jobs.ts";
+import {
+  askForPass,
+  PASSES,
+  type PassRequest,
+  passRequest,
+  type Servers,
+  setUpQueue,
+  UNTIL_DONE,
+} from "./fleet-jobs.ts";
 import type { WorkTimes } from "./pass-queue.ts";
 
 // The queue of the passes to ask for at a later time.
@@ -29,7 +37,7 @@ export type LaterPasses = {
 
 /** Opens the queue of later passes, which this process works on too. */
 export async function openLaterPasses(boss: PgBoss): Promise<LaterPasses> {
-  await boss.createQueue(LATER, OPTIONS);
+  await setUpQueue(boss, LATER, OPTIONS);
   await boss.work<PassRequest>(
     LATER,
     { pollingIntervalSeconds: 1, batchSize: BATCH, heartbeatRefreshSeconds: 2 },

@@ -1,4 +1,4 @@
-import { type ConstructorOptions, PgBoss } from "pg-boss";
+import { type ConstructorOptions, PgBoss, type QueuePolicy } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
 import { connectionString } from "../store/postgres/address.ts";
@@ -59,11 +59,24 @@ export async function openJobs(address: Secret, onTrouble: (error: unknown) => v
   boss.on("error", onTrouble);
   try {
     await boss.start();
-    await boss.createQueue(PASSES, OPTIONS);
+    await setUpQueue(boss, PASSES, OPTIONS);
     return boss;
   } catch (error) {
     throw databaseError(address, toStoreError(error));
   }
+}
+
+type QueueOptions = typeof UNTIL_DONE & {
+  readonly policy: QueuePolicy;
+  readonly deleteAfterSeconds: number;
+  readonly expireInSeconds?: number;
+  readonly notify?: boolean;
+};
+
+/** Makes a queue, or gives the one that an earlier release has made the options of this one. */
+export async function setUpQueue(boss: PgBoss, name: string, { policy, ...options }: QueueOptions): Promise<void> {
+  await boss.createQueue(name, { policy, ...options });
+  await boss.updateQueue(name, options);
 }
 
 /** The control plane of each target, as the ledger names it. */

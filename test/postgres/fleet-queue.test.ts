@@ -188,14 +188,21 @@ test("what is asked for later, as at the end of a freeze, is asked for also when
   await expect.poll(asked, { timeout: 20_000 }).toHaveLength(1);
   // In place of the first.
   lost.queue.enqueueAfter(window, 5000);
-  const waitS = () =>
-    run(
-      "SELECT extract(epoch FROM start_after - now())::int AS s FROM holdfast_jobs.job WHERE data->>'cause' = 'window'",
-    );
+  const waitS = () => run(`SELECT extract(epoch FROM start_after - now())::int AS s ${waiting}`);
   await expect.poll(async () => Number((await waitS())[0]?.s), { timeout: 20_000 }).toBeLessThan(3000);
   expect(await asked()).toHaveLength(1);
   await lost.wire.disconnect();
   const others: unknown[] = [];
   await start((due) => others.push(due?.cause));
   await expect.poll(() => others, { timeout: 30_000 }).toEqual(["start", "window"]);
+});
+
+test("a queue that was made with other options gets those of the process that starts", async () => {
+  const { processOf: start, run } = await fleetOf();
+  await start(() => {});
+  const options = () => run("SELECT retry_limit, heartbeat_seconds, notify FROM holdfast_jobs.queue ORDER BY name");
+  const own = await options();
+  await run("UPDATE holdfast_jobs.queue SET retry_limit = 2, heartbeat_seconds = 60, notify = false");
+  await start(() => {});
+  expect(await options()).toEqual(own);
 });
