@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import type { Clock } from "../../../../src/clock/clock.ts";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import type { GateStatus } from "../../../../src/contract/generated/output.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
@@ -10,6 +11,7 @@ import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
 import { startBrowser } from "../../../support/browser.ts";
 import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
+import { standingClock } from "../../../support/standing-clock.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 const hostile = [
@@ -111,18 +113,24 @@ type Shown = {
   readonly host: string;
   readonly targets: typeof overviews;
   readonly stateLostSince: () => number | null | undefined;
+  readonly clock: Clock;
 };
 
 async function started(
   token: string | null,
-  { host = "127.0.0.1", targets = overviews, stateLostSince = () => undefined }: Partial<Shown> = {},
+  {
+    host = "127.0.0.1",
+    targets = overviews,
+    stateLostSince = () => undefined,
+    clock = systemClock,
+  }: Partial<Shown> = {},
 ) {
   const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
   const server = await startDaemonServer({
     host,
     port: 0,
     log,
-    clock: { ...systemClock, now: () => NOW },
+    clock: { ...clock, now: () => NOW },
     random: systemRandom,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
@@ -146,6 +154,7 @@ test("S17 the status page shows hostile names as text, runs no script and fits a
   const url = await started(null);
   const browser = await startBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(180_000);
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
@@ -238,7 +247,7 @@ test("S36 without a token the status is for this machine alone, whatever name it
 });
 
 test("endless requests without a token are limited, and callers with the token get through", async () => {
-  const url = await started("CANARY-page");
+  const url = await started("CANARY-page", { clock: standingClock().clock });
   const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await fetch(url)).status));
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
   expect((await fetch(url, { headers: { authorization: "Bearer CANARY-page" } })).status).toBe(200);

@@ -21,6 +21,7 @@ function pageOf(file: string): string {
 test("a review in a real browser shows its verdict, counts and dangers at first sight, and folds the rest", async () => {
   const browser = await startBrowser();
   const page = await browser.newPage({ viewport: { width: 820, height: 720 } });
+  page.setDefaultTimeout(180_000);
   await page.setContent(pageOf("review.md"));
   const isOnFirstScreen = async (text: string): Promise<boolean> => {
     const box = await page.getByText(text).first().boundingBox();
