@@ -122,10 +122,12 @@ test("S34 every reply is one line of log, and nothing secret is in any of them",
 });
 
 test("before it closes it says that it is not ready, and goes on answering", async () => {
-  const plane = await startControlPlane({ drainSeconds: 1 });
+  const ending = new AbortController();
+  const plane = await startControlPlane({ drainSeconds: 600, ending: ending.signal });
   const closing = plane.close();
   await expect.poll(async () => (await fetch(`${plane.url}/readyz`)).status, { interval: 5 }).toBe(503);
   expect((await plane.admin.put("/api/svc/v1/clusters", { manifest: cluster })).status).toBe(200);
+  ending.abort();
   await closing;
   await expect(fetch(`${plane.url}/readyz`)).rejects.toThrow();
 });

@@ -138,7 +138,7 @@ function isAlive(pid: number): boolean {
 }
 
 test("a text that has its turn after many others is read all the same", async () => {
-  await using aside = new ExactProcess({ milliseconds: 500, mebibytes: 64 });
+  await using aside = new ExactProcess({ milliseconds: 2000, mebibytes: 64 });
   const texts = Array.from({ length: 20 }, (_, n) => `a: &x ${n}\n`);
   const files = await Promise.all(texts.map((text) => read(aside, text)));
   expect(files.map(({ documents }) => documents[0]?.value)).toEqual(texts.map((_, n) => ({ a: n })));

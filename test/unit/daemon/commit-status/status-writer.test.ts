@@ -31,7 +31,7 @@ async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
   const delivery = {
     clock: systemClock,
     onTrouble: (text: string) => troubles.push(text),
-    timeoutMs: 1000,
+    timeoutMs: 60_000,
     retries: 1,
     backoff: { first: 1, most: 1 },
   };

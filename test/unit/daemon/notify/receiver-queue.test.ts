@@ -85,7 +85,7 @@ describe("a receiver of notifications", () => {
 
   test("that hangs is given up after its time, and gets one digest of what came meanwhile", async () => {
     const { url, received } = await startReceiver((response, nth) => void (nth <= 3 ? null : response.end()));
-    const { add, idle, troubles } = receiverAt(url, { timeoutMs: 500 });
+    const { add, idle, troubles } = receiverAt(url, { timeoutMs: 1500 });
     add(failure);
     await Promise.resolve();
     await Promise.resolve();
