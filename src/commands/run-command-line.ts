@@ -3,6 +3,7 @@ import { errorMessage } from "../contract/error-message.ts";
 import { exitCodes, type FailureText, HoldfastError } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
 import { failureReport } from "../render/failure.ts";
+import { StoreError } from "../store/store-error.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag, wantsJson } from "./flags/raw-command-line.ts";
 import { streamFor, tellFailure } from "./output/log-stream.ts";
@@ -41,13 +42,25 @@ function endingOf(error: unknown, terminal: ProcessTerminal): FailureText {
   // Commander has already reported the error in the command line.
   if (error instanceof CommanderError) return usageError(error);
   const { stderr, env } = terminal;
-  const reason = error instanceof HoldfastError ? error : (stoppedBy(terminal) ?? toHoldfastError(error));
+  const stopped = stoppedBy(terminal);
+  const reason =
+    error instanceof HoldfastError ? error : ((stopped && whileWaiting(stopped, error)) ?? toHoldfastError(error));
   const ending = reason ?? unexpected(error);
   tellFailure(streamFor(error, stderr), "failed", ending);
   if (reason === null && env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
     stderr.write(`${printableLines(error.stack ?? "")}\n`);
   }
   return ending;
+}
+
+// A database that does not answer is what the command has waited for.
+function whileWaiting(stopped: HoldfastError, error: unknown): HoldfastError {
+  if (!(error instanceof StoreError) || error.code !== "unreachable") return stopped;
+  const { code, message, diagnostics } = stopped;
+  return new HoldfastError(code, `${message}: ${error.message}`, {
+    hint: toHoldfastError(error)?.hint ?? null,
+    diagnostics,
+  });
 }
 
 function usageError({ message }: CommanderError): FailureText {

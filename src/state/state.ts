@@ -79,6 +79,8 @@ export type StateAccessOptions = {
    * not opened, also by what needs no key.
    */
   readonly readKey?: () => string | null;
+  /** Ends the wait for a database that does not answer while the state is opened. */
+  readonly stopping?: AbortSignal;
   /** Called when the state was upgraded, with the location of its backup. */
   readonly notify?: (notice: string) => void;
 };

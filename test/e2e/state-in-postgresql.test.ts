@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -51,6 +53,15 @@ test("commands share a state by its address, and keep it out of what they print"
   away.port = "1";
   const unreachable = await first.runHere(["plan"], { ...env, HOLDFAST_STATE: away.href });
   expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("it cannot be reached") });
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  away.port = `${(silent.address() as AddressInfo).port}`;
+  const unanswered = await first.runHere(["plan", "--timeout", "1"], { ...env, HOLDFAST_STATE: away.href });
+  expect(unanswered).toMatchObject({
+    code: 9,
+    stderr: expect.stringMatching(/1 s is over:.*it\s+has\s+not\s+answered/s),
+  });
   const client = await connectedTo(url);
   onTestFinished(() => client.end());
   await client.query("CREATE ROLE reader LOGIN PASSWORD 'reading'");

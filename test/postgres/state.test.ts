@@ -170,6 +170,29 @@ test("a state of a newer release is refused, and nothing is changed", async () =
   await expect(state.lock()).rejects.toMatchObject({ code: "newer-schema" });
 });
 
+test("a database that does not answer is not waited for by a command that is stopped, before or meanwhile", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const address = new Secret(`postgres://u@127.0.0.1:${port}/none`);
+  const place = { address, target: null, folder: await temporaryFolder() };
+  const command = new AbortController();
+  const answers = () => {
+    const access = databaseStateAt(place, { ...machine, stopping: command.signal });
+    onTestFinished(() => access[Symbol.asyncDispose]());
+    const status = access.target().then((store) => store.status());
+    return Promise.allSettled([status, access.exists(), access.isLocked()]);
+  };
+  const connected = once(silent, "connection");
+  const meanwhile = answers();
+  await connected;
+  command.abort();
+  const unanswered = { code: "unreachable", message: expect.stringContaining("not answered") };
+  for (const answer of [...(await meanwhile), ...(await answers())])
+    expect(answer).toMatchObject({ status: "rejected", reason: unanswered });
+});
+
 test("a state that is closed while its database does not answer fails for those alone who opened it", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void silent.close());

@@ -18,7 +18,7 @@ export type TargetStatePlace = Omit<DatabasePlace, "address"> & { readonly datab
 /** The state of a target: its key, whether caches are used, and for which build of the program they are valid. */
 export function targetState({ folder, target, database }: TargetStatePlace, invocation: Invocation): TargetState {
   const { terminal } = invocation;
-  const { clock, random } = terminal;
+  const { clock, random, stopping } = terminal;
   const onForgotten = warnNotRemembered(terminal);
   const readKey = () => readStateKey(terminal);
   const options = {
@@ -26,6 +26,7 @@ export function targetState({ folder, target, database }: TargetStatePlace, invo
     random,
     onForgotten,
     readKey,
+    stopping,
     notify: (notice: string) => void logNotice(notice, invocation),
   };
   return {

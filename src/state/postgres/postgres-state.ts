@@ -7,6 +7,7 @@ import { requireSchema } from "../../store/migrate.ts";
 import { publicAddress } from "../../store/postgres/address.ts";
 import { databaseError, openPostgresStore } from "../../store/postgres/open.ts";
 import { hasSchema, IDLE_TRANSACTION_MS } from "../../store/postgres/session.ts";
+import { unlessStopped } from "../../store/postgres/unless-stopped.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError } from "../../store/store-error.ts";
 import { ledgerIn } from "../database/ledger.ts";
@@ -34,14 +35,15 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   let number: number | null = null;
   let hasFormer = false;
   const { clock, random } = options;
-  const isLocked = (): Promise<boolean> => isWriterLeaseHeld({ place, schema, clock });
+  const waiting = { address, signal: options.stopping, clock };
+  const isLocked = (): Promise<boolean> => unlessStopped(isWriterLeaseHeld({ place, schema, clock }), waiting);
   const open = async (): Promise<Store<StateTables>> => {
     const keyText = options.readKey?.() ?? null;
     const key = keyText === null ? null : givenKey(keyText);
-    await using opening = new AsyncDisposableStack();
-    const store = opening.use(await openStore());
+    await using resources = new AsyncDisposableStack();
+    const store = resources.use(await openStore());
     if (key !== null) await requireSealedWith(key, store.read, `the state in ${shown}`);
-    opening.move();
+    resources.move();
     return store;
   };
   const openStore = async (): Promise<Store<StateTables>> => {
@@ -54,8 +56,21 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     });
     return mayMigrate ? opened : opened.catch((error: unknown) => throwInUse(shown, error));
   };
+  const openUnlessStopped = async (): Promise<Store<StateTables>> => {
+    const asked = open();
+    let isStopped = false;
+    // Nobody waits for it any more.
+    const closed = asked.then((store) => (isStopped ? store.close() : undefined));
+    closed.catch(() => undefined);
+    try {
+      return await unlessStopped(asked, waiting);
+    } catch (error) {
+      isStopped = true;
+      throw error;
+    }
+  };
   const opened = async (): Promise<Store<StateTables>> => {
-    opening ??= open().catch((error: unknown) => {
+    opening ??= openUnlessStopped().catch((error: unknown) => {
       opening = null;
       throw error;
     });
@@ -93,7 +108,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   return {
     target: async () => storedTarget(database),
     recorded: () => recordedNames(database),
-    exists: () => hasSchema(address, schema, clock),
+    exists: () => unlessStopped(hasSchema(address, schema, clock), waiting),
     isLocked,
     open: async ({ keyText }) => {
       const key = requireKey(shown, keyText);
