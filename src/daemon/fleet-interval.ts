@@ -11,8 +11,8 @@ import {
 } from "./fleet-jobs.ts";
 import type { WorkTimes } from "./pass-queue.ts";
 
-// The queue of the passes to ask for at a later time.
-const LATER = "later-passes";
+/** The queue of the passes to ask for at a later time. */
+export const LATER = "later-passes";
 
 const OPTIONS = {
   // One waiting job of each target and cause.

@@ -1,5 +1,5 @@
 import { type ConstructorOptions, PgBoss, type QueuePolicy } from "pg-boss";
-import type { Clock } from "../clock/clock.ts";
+import type { Clock, Stop } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
 import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
@@ -7,7 +7,8 @@ import { databaseError } from "../store/postgres/open.ts";
 import { IDLE_TRANSACTION_MS } from "../store/postgres/session.ts";
 import type { PassJob } from "./pass-queue.ts";
 
-const SCHEMA = "holdfast_jobs";
+/** The schema of the jobs. */
+export const JOBS_SCHEMA = "holdfast_jobs";
 
 /** The queue of the passes to run now. */
 export const PASSES = "passes";
@@ -38,24 +39,30 @@ const OPTIONS = {
   ...UNTIL_DONE,
 } as const;
 
-/** Opens the jobs in a database, with the queue of passes. */
-export async function openJobs(address: Secret, onTrouble: (error: unknown) => void): Promise<PgBoss> {
+/** How each process connects to the jobs. */
+export function jobsConnection(address: Secret): ConstructorOptions {
   const connection = { query_timeout: ANSWER_MS, keepAlive: true };
-  const options: ConstructorOptions = {
+  return {
     ...connection,
     connectionString: connectionString(address),
     application_name: "holdfast",
-    schema: SCHEMA,
+    schema: JOBS_SCHEMA,
     options: `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_MS}`,
+    openTelemetry: { enabled: false },
+  };
+}
+
+/** Opens the jobs in a database, with the queue of passes. */
+export async function openJobs(address: Secret, onTrouble: (error: unknown) => void): Promise<PgBoss> {
+  const boss = new PgBoss({
+    ...jobsConnection(address),
     max: CONNECTIONS,
     useListenNotify: true,
     schedule: false,
     superviseIntervalSeconds: SUPERVISION_S,
     monitorIntervalSeconds: SUPERVISION_S,
     queueCacheIntervalSeconds: SUPERVISION_S,
-    openTelemetry: { enabled: false },
-  };
-  const boss = new PgBoss(options);
+  });
   boss.on("error", onTrouble);
   try {
     await boss.start();
@@ -110,10 +117,10 @@ export async function askForPass(boss: PgBoss, { pass, options }: PassRequest): 
 }
 
 /** Resolves when a pass has ended. */
-export async function jobEnded(boss: PgBoss, id: string, clock: Clock): Promise<void> {
+export async function jobEnded(boss: PgBoss, id: string, clock: Clock, stop: Partial<Stop> = {}): Promise<void> {
   for (;;) {
     const [job] = await boss.findJobs(PASSES, { id });
     if (job === undefined || !["created", "retry", "active"].includes(job.state)) return;
-    await clock.sleep(ENDED_CHECK_MS, { ref: false });
+    await clock.sleep(ENDED_CHECK_MS, { ref: stop.signal !== undefined, ...stop });
   }
 }

@@ -19,7 +19,9 @@ export async function fleetOf(postgres: { readonly url: string }, server: Server
       JSON.parse((await operator.runHere(["status", "-o", "json"], env)).stdout).targets;
     return { operator, watch, status, env };
   };
-  return { upstream, machine, env };
+  /** A machine with the configuration, on which no daemon runs. */
+  const visitor = () => operatorOf(config, server);
+  return { upstream, machine, visitor, env };
 }
 
 /** What the status of a target says, as far as these tests read it. */
