@@ -7,7 +7,6 @@ import type { ApplyEvent, PassResult } from "../core/report/events.ts";
 import { LEDGER_UNWRITABLE } from "../engine/apply/write-job.ts";
 import type { Election, Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
-import type { ReadMemory } from "../engine/load/pass-memory.ts";
 import type { ApplyMode, PassScope } from "../engine/passes/apply-pass.ts";
 import type { PlanMode } from "../engine/passes/plan-pass.ts";
 import { reconcileAgain } from "../engine/reconcile.ts";
@@ -18,6 +17,7 @@ import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import { storeErrorCode } from "../store/store-error.ts";
 import type { PassTimes } from "./ended-pass.ts";
 import { askAtFreezeEnd } from "./freeze-end.ts";
+import type { KeptMemories } from "./kept-memories.ts";
 import {
   CutShortError,
   type DuePass,
@@ -46,8 +46,8 @@ export type Succession = {
   readonly replaced: AbortSignal;
   /** Whether an earlier configuration was in force before this one; then no refusal ends the process. */
   readonly isReloaded: boolean;
-  /** What the passes of each target remember, by its name: passes continue with what is there, and leave theirs. */
-  readonly memories: Map<string, ReadMemory>;
+  /** What the passes remember: they continue with what is there, and leave theirs. */
+  readonly memories: KeptMemories;
 };
 
 /** How the passes of a target run. */
@@ -99,9 +99,9 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   if (leader !== null && !(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  const passes = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
-  const pass = leader === null ? passInTurn(target, passes, { ...context, stopping: signal, rollouts }) : passes.run;
-  await queue.work(name, pass, {
+  const pass = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
+  const inTurns = leader === null ? passInTurn(target, pass, { ...context, stopping: signal, rollouts }) : pass;
+  await queue.work(name, inTurns, {
     intervalMs,
     signal: AbortSignal.any([signal, replaced]),
     jitter: target.source.commits === null ? () => 1 : () => pollJitter(context.random),
@@ -162,8 +162,8 @@ function connectLeader(target: Target, leader: Leader, run: Run): Promise<Target
 type OwnTurns = RunContext & { readonly rollouts: UnfinishedWork };
 
 /** A pass that takes the lock of the state for itself alone, since other processes run passes of the target too. */
-function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePass) => Promise<void> {
-  // The number of the lock in the last pass of this process; null before.
+function passInTurn(target: Target, pass: Pass, run: OwnTurns): (due: DuePass) => Promise<void> {
+  // The number of the lock in the last pass of this process; null before. After another one, what it remembers is outdated.
   let last: number | null = null;
   // Why another configuration has the target; told once.
   let refusal: string | null = null;
@@ -189,9 +189,9 @@ function passInTurn(target: Target, passes: Passes, run: OwnTurns): (due: DuePas
       await inTurn(target, turn, run, async ({ lock }) => {
         isBegun = true;
         const number = lock?.number ?? null;
-        if (last === null || number !== last + 1) passes.forget();
+        if (last === null || number !== last + 1) run.memories.take(run.name);
         last = number;
-        if (!(await isRefused())) await passes.run(due);
+        if (!(await isRefused())) await pass(due);
       });
     } catch (error) {
       const storage = storeErrorCode(error);
@@ -263,24 +263,17 @@ type PassOptions = {
   readonly onLeft: (work: Promise<void>) => void;
 };
 
-/** The passes of a target, one after the other. */
-type Passes = {
-  readonly run: (due: DuePass) => Promise<void>;
-  /** Drops what the last pass has found, since another process may have run one after it. */
-  readonly forget: () => void;
-};
+/** Runs a pass of a target, one after the other. */
+type Pass = (due: DuePass) => Promise<void>;
 
 function createPass(
   target: Target,
   context: RunContext,
   { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
-): Passes {
-  const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, onFailure } = context;
+): Pass {
+  const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, memories, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
-  const earlier = context.memories.get(name) ?? null;
-  let memory: ReadMemory = earlier ?? { ...NO_MEMORY, lastApplied: null };
-  let isMemoryRead = earlier !== null;
   let defaultCause: PassCause = isReloaded ? "configuration" : "start";
   let hasWorked = isReloaded;
   const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
@@ -296,9 +289,13 @@ function createPass(
   const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
   // How often in a row a pass has lost the lease, and the next one that is due for it.
   let [losses, retry]: [number, Disposable | null] = [0, null];
-  const run = async ({ job, stopWaiting }: DuePass): Promise<void> => {
+  // What cannot be read again is never dropped.
+  const release = commits === null ? null : () => target.sourceCache?.release();
+  return async ({ job, stopWaiting }) => {
     retry?.[Symbol.dispose]();
     const startedAt = clock.now();
+    const known = memories.take(name);
+    let memory = known ?? { ...NO_MEMORY, lastApplied: null };
     // What was asked for may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
     if (job !== null) commits?.retryNow();
     const scope = job?.scope === "all" || isFullPassDue(memory, startedAt, driftIntervalMs) ? "all" : "changes";
@@ -307,9 +304,8 @@ function createPass(
     let applied: ApplyEvent | null = null;
     let isCutShort = false;
     try {
-      if (!isMemoryRead) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
-      if (!isMemoryRead && leader === null) context.onRecall(memory.told);
-      isMemoryRead = true;
+      if (known === null) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
+      if (known === null && leader === null) context.onRecall(memory.told);
       // Before the source is read, so that no change in a new folder is missed.
       await follow();
       await settled();
@@ -317,7 +313,6 @@ function createPass(
       const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, { ...context, stopping: signal });
       memory = ended.memory;
       applied = ended.result.what === "applied" ? ended.result : null;
-      context.memories.set(name, memory);
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
@@ -340,6 +335,7 @@ function createPass(
     await target.order
       ?.observe({ commit: memory.lastApplied?.desired.revision ?? null, applied }, { clock, stopping: signal })
       .catch(onFailure);
+    memories.keep(name, memory, release);
     const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;
     const { lastApplied: _, ...remembered } = memory;
@@ -355,11 +351,6 @@ function createPass(
     if (await follow()) passAgain("change");
     if (isCutShort) throw new CutShortError("the pass lost its lease or its database");
   };
-  const forget = (): void => {
-    memory = { ...NO_MEMORY, lastApplied: null };
-    isMemoryRead = false;
-  };
-  return { run, forget };
 }
 
 // A clock that was set back says nothing of how long ago a pass was. Jitter can start a poll a tenth early.

@@ -9,6 +9,7 @@ import type { CommandTarget } from "../../src/commands/targets/create-target.ts"
 import { findTargets } from "../../src/commands/targets/find-targets.ts";
 import { errorMessage } from "../../src/contract/error-message.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
+import { keptMemories, MOST_MANIFESTS } from "../../src/daemon/kept-memories.ts";
 import type { DuePass, PassQueue } from "../../src/daemon/pass-queue.ts";
 import { runPasses } from "../../src/daemon/run-passes.ts";
 import { createElection } from "../../src/engine/lease/leader.ts";
@@ -110,7 +111,7 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
     const election = createElection({ clock });
     const ended = runPasses(target, {
       ...{ clock, random: systemRandom, stopping: stopping.signal, signal: stopping.signal, emit: () => {} },
-      ...{ replaced: new AbortController().signal, isReloaded: false, memories: new Map() },
+      ...{ replaced: new AbortController().signal, isReloaded: false, memories: keptMemories(MOST_MANIFESTS) },
       ...{ name: target.name, serverName: "embedded", isAlone: false, queue, election, sync: "heal" },
       ...{ intervalMs: INTERVAL_MS, driftIntervalMs: INTERVAL_MS, onTakeover: () => {}, onWorked: () => {} },
       onFailure: (error) => failures.push(errorMessage(error)),

@@ -217,10 +217,16 @@ function createTargets(selected: readonly TargetChoice[], shared: SharedByTarget
     return target;
   };
   const targets = selected.map((choice) => ({ choice, target: create(choice) }));
+  // Where processes share the passes, another one may run them.
+  const areOwn = shared.invocation.flags.workers === undefined;
   // Without a server, nothing says which targets may not declare the same.
   const usable = shared.choices.filter(({ fault, isRetired }) => fault === null && !isRetired);
   const claimants = usable.map((choice) => {
-    const claimant = { target: () => create(choice), server: addressOf(choice), isRun: selected.includes(choice) };
+    const claimant = {
+      target: () => create(choice),
+      server: addressOf(choice),
+      isRun: areOwn && selected.includes(choice),
+    };
     return [choice.name, claimant] as const;
   });
   const { shared: reads, terminal } = shared.invocation;

@@ -4,7 +4,9 @@ import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { createDaemon, type Daemon, type DaemonRun, type DaemonTarget } from "../../daemon/daemon.ts";
 import type { DatabaseWatch } from "../../daemon/database-watch.ts";
+import { keptMemories, MOST_MANIFESTS, MOST_MANIFESTS_SHARED } from "../../daemon/kept-memories.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
+import type { PassQueue } from "../../daemon/pass-queue.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { columnsOf } from "../../render/text-width.ts";
@@ -108,12 +110,13 @@ export async function openWatch(
   );
   const database = opened.database === null ? null : resources.use(await databaseWatchOf(opened.database, terminal));
   const promotions = createPromotions(operator, { invocation, operatorFile: operatorFile.config, shared, meter });
+  const queue = resources.use(await openQueue(opened, active, invocation));
   const daemon = resources.use(
     createDaemon(
       {
         targets: active.map((target) => daemonTarget(target, opened, invocation)),
         state: { folder: opened.stateFolder, database },
-        queue: resources.use(await openQueue(opened, active, invocation)),
+        queue,
         observers: {
           of: (name) => [...observersOf(name, followers.get(name), context), ...promotions.observe(name)],
           onWarning: terminal.warnings.add,
@@ -134,7 +137,7 @@ export async function openWatch(
     promotions,
     watching: active,
     files: configuredFiles(active, operator, operatorFile, invocation),
-    kept: { memories: memoriesFor(active, earlier), shared },
+    kept: { memories: memoriesFor(active, earlier, queue), shared },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -146,16 +149,16 @@ async function databaseWatchOf(address: Secret, { clock }: Terminal): Promise<Da
 }
 
 // A target that reads another part of its source, or has another control plane, begins anew.
-function memoriesFor(targets: readonly CommandTarget[], earlier: OpenWatch | null): KeptOfTargets["memories"] {
+function memoriesFor(
+  targets: readonly CommandTarget[],
+  earlier: OpenWatch | null,
+  { machine }: PassQueue,
+): KeptOfTargets["memories"] {
+  if (earlier === null) return keptMemories(machine === null ? MOST_MANIFESTS : MOST_MANIFESTS_SHARED);
   const partOf = ({ choice }: CommandTarget): string => JSON.stringify([choice?.paths, choice?.server]);
-  const before = new Map((earlier?.watching ?? []).map((target) => [target.name, partOf(target)]));
+  const before = new Map(earlier.watching.map((target) => [target.name, partOf(target)]));
   const same = targets.filter((target) => before.get(target.name) === partOf(target));
-  return new Map(
-    same.flatMap(({ name }) => {
-      const memory = earlier?.kept.memories.get(name);
-      return memory === undefined ? [] : [[name, memory] as const];
-    }),
-  );
+  return earlier.kept.memories.only(same.map(({ name }) => name));
 }
 
 /** How the watch of a configuration ended. */

@@ -1,0 +1,64 @@
+import type { ReadMemory } from "../engine/load/pass-memory.ts";
+
+/** What the targets of a daemon remember between their passes. */
+export type KeptMemories = {
+  /** Takes what a target remembers, for the time of a pass; null if its state must be read again. */
+  readonly take: (target: string) => ReadMemory | null;
+  /** Keeps it until the next pass. `release` is called when it is dropped for other targets; with null it never is. */
+  readonly keep: (target: string, memory: ReadMemory, release: (() => void) | null) => void;
+  /** The memories of some targets alone, for the daemon that follows this one. */
+  readonly only: (targets: readonly string[]) => KeptMemories;
+};
+
+/**
+ * What a daemon of one process keeps: about 4 kB for each manifest. A target whose memory was dropped begins with a pass
+ * over everything.
+ */
+export const MOST_MANIFESTS = 200_000;
+
+/** What a process of a fleet keeps: most passes of a target are run by the other processes, to which it is of no use. */
+export const MOST_MANIFESTS_SHARED = 20_000;
+
+/**
+ * Keeps memories of at most so many manifests in sum, and at least the last one: those whose passes were longest ago are
+ * dropped.
+ */
+export function keptMemories(
+  most: number,
+  earlier: Iterable<readonly [target: string, kept: Kept]> = [],
+): KeptMemories {
+  const all = new Map(earlier);
+  const dropOldest = (): void => {
+    let sum = all.values().reduce((total, { memory }) => total + manifestsOf(memory), 0);
+    for (const [target, { memory, release }] of all) {
+      if (sum <= most || all.size === 1) return;
+      if (release === null) continue;
+      sum -= manifestsOf(memory);
+      all.delete(target);
+      release();
+    }
+  };
+  return {
+    take: (target) => {
+      const memory = all.get(target)?.memory ?? null;
+      all.delete(target);
+      return memory;
+    },
+    keep: (target, memory, release) => {
+      all.delete(target);
+      all.set(target, { memory, release });
+      dropOldest();
+    },
+    only: (targets) =>
+      keptMemories(
+        most,
+        all.entries().filter(([target]) => targets.includes(target)),
+      ),
+  };
+}
+
+type Kept = { readonly memory: ReadMemory; readonly release: (() => void) | null };
+
+function manifestsOf({ lastApplied }: ReadMemory): number {
+  return lastApplied?.desired.manifests.length ?? 0;
+}
