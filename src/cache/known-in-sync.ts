@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BodyParser } from "../client/decode-body.ts";
 import { contentDigest } from "../contract/content-digest.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -22,16 +23,16 @@ export type SyncBasis = {
 
 /** What one pass knows about live from earlier passes, and what it adds. */
 export type KnownInSync = {
-  /** A reader for the list of a kind; with `all`, it parses every row. */
-  readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
+  /** A reader for the list of a kind within some ranges; with `all`, it parses every row. */
+  readonly listReader: (kind: Kind, list: ListReading, options: ListOptions) => ListReader;
   /** What the control plane says of ranges of resources. */
   readonly digests: Digests;
-  /** The list of a kind, as it was read in an earlier pass; absent where it was not. */
-  readonly cachedList: (kind: Kind) => CachedList | undefined;
+  /** The list of a kind within these ranges, as it was read in an earlier pass; absent where it was not. */
+  readonly cachedList: (kind: Kind, within: CachedList["within"]) => CachedList | undefined;
   /** The rows of this list. */
   readonly knownRows: (kind: Kind) => KnownRows;
   /** Notes what the control plane said of ranges within a kind, before the list of it is read. */
-  readonly noteRanges: (kind: Kind, ranges: CachedList["ranges"]) => void;
+  readonly noteRanges: (kind: Kind, read: RangesRead) => void;
   /** A reader for a reply that shows one resource. */
   readonly replyReader: (identity: Identity, reply: keyof typeof NOT_PARSED) => ReplyReader;
   /** Whether a row with this digest shows that a resource is in sync. A resource that is not declared always is. */
@@ -41,6 +42,16 @@ export type KnownInSync = {
   /** What has been read so far, with the digests of these rows. */
   readonly rowsRead: (rows: Iterable<LiveRow>) => RowsRead;
 };
+
+/** What a control plane says of ranges within a kind. */
+export type RangesRead = {
+  readonly ranges: CachedList["ranges"];
+  /** The number of resources in them; null where they are all of the kind. */
+  readonly count: number | null;
+};
+
+/** How a list is read. */
+export type ListOptions = { readonly within: CachedList["within"]; readonly all?: boolean };
 
 /** What one pass has read of live, by the digests of bytes. */
 export type RowsRead = {
@@ -65,6 +76,8 @@ export type ReplyReader = {
 export type Digests = {
   /** By kind. */
   readonly kinds: ReadonlyMap<string, RangeState>;
+  /** Asks for a range itself; null where the control plane does not tell it. */
+  readonly of: (prefix: string) => Promise<RangeState | null>;
   /** Asks for the ranges directly below a prefix; none where the control plane does not tell them. */
   readonly below: (prefix: string) => Promise<ReadonlyMap<string, RangeState>>;
 };
@@ -83,37 +96,55 @@ export function knownInSync(facts: LiveFacts, { toRead, digests: said }: Changes
     manifests.has(identity) && !toRead.has(identity) ? facts.inSync.get(identity) : undefined;
   const found = new Map<Identity, SyncRecord>();
   const lists = new Map<string, CachedList>();
-  const ranges = new Map<string, CachedList["ranges"]>();
+  const ranges = new Map<string, RangesRead>();
+  const cachedList: KnownInSync["cachedList"] = ({ type }, within) => {
+    const cached = facts.lists.get(type);
+    return cached !== undefined && isDeepStrictEqual(cached.within, within) ? cached : undefined;
+  };
   const digests = new WeakMap<LiveRow, string>();
-  const noted = ({ type }: Kind, pages: readonly CachedPage[], rows: number): CachedList => {
-    const state = stateOf(pages, rows, said.kinds.get(type));
-    return { pages, state, ranges: ranges.get(type) ?? rangesAsBefore(facts.lists.get(type), state) };
+  const saidOf = (kind: Kind, within: CachedList["within"]): RangeState | undefined => {
+    const whole = said.kinds.get(kind.type);
+    if (whole === undefined || within.length === 0) return whole;
+    // What has the same digest as before has as many rows.
+    const before = cachedList(kind, within);
+    const count = ranges.get(kind.type)?.count ?? (before?.state === whole.state ? rowsIn(before.pages) : null);
+    return count === null ? undefined : { ...whole, count };
+  };
+  const noted = (kind: Kind, within: CachedList["within"], read: ReadList): CachedList => {
+    const state = stateOf(read, saidOf(kind, within));
+    const before = cachedList(kind, within);
+    return { within, pages: read.pages, state, ranges: ranges.get(kind.type)?.ranges ?? rangesAsBefore(before, state) };
   };
   return {
     digests: said,
-    noteRanges: (kind, asked) => void ranges.set(kind.type, asked),
+    noteRanges: ({ type }, read) => void ranges.set(type, read),
     rowsRead: (rows) => ({ inSync: found, lists, digests: digestsOf(rows, digests) }),
     isInSync: (identity, row) =>
       !manifests.has(identity) || recordOf(identity)?.row === row || found.get(identity)?.row === row,
     isAsRecorded: (identity) => recordOf(identity)?.row === null,
-    listReader: (kind, list, { all = false } = {}) =>
+    listReader: (kind, list, { within, all = false }) =>
       createListReader(kind, list, {
         pages: all ? [] : (facts.lists.get(kind.type)?.pages ?? []),
         mustRead: (identity) => toRead.has(identity),
         isInSync: (row, digest) => !basis.records && isFoundInSync(kind, { row, digest, manifests, found }, basis),
         noteRow: (row, digest) => digests.set(row, digest),
-        noteList: (pages, rows) => lists.set(kind.type, noted(kind, pages, rows)),
+        noteList: (pages, rows) => lists.set(kind.type, noted(kind, within, { pages, rows })),
       }),
-    cachedList: ({ type }) => facts.lists.get(type),
+    cachedList,
     knownRows: (kind) => knownRowsOf(kind, facts.lists.get(kind.type)?.pages ?? [], (identity) => toRead.has(identity)),
     replyReader: (identity, reply) => replyReader(recordOf(identity)?.row ?? null, NOT_PARSED[reply], digests),
   };
 }
 
+type ReadList = { readonly pages: readonly CachedPage[]; readonly rows: number };
+
 // Only pages that have each row of the list once can stand for it, and only if the digest is about as many resources.
-function stateOf(pages: readonly CachedPage[], rows: number, said: RangeState | undefined): string | null {
-  const cached = pages.reduce((sum, page) => sum + page.rows.length, 0);
-  return said?.count === rows && cached === rows ? said.state : null;
+function stateOf({ pages, rows }: ReadList, said: RangeState | undefined): string | null {
+  return said?.count === rows && rowsIn(pages) === rows ? said.state : null;
+}
+
+function rowsIn(pages: readonly CachedPage[]): number {
+  return pages.reduce((sum, page) => sum + page.rows.length, 0);
 }
 
 function rangesAsBefore(before: CachedList | undefined, state: string | null): CachedList["ranges"] {

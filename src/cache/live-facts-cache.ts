@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../clock/clock.ts";
 import type { Decision } from "../core/decide/decision.ts";
 import type { LiveRow } from "../core/kind.ts";
@@ -146,8 +147,9 @@ function isInSync(
 }
 
 // Pages are read concurrently, and arrive in any order.
-function isSameList(before: CachedList | undefined, { pages, state, ranges }: CachedList): boolean {
+function isSameList(before: CachedList | undefined, { within, pages, state, ranges }: CachedList): boolean {
   if (before === undefined || before.state !== state || before.pages.length !== pages.length) return false;
+  if (!isDeepStrictEqual(before.within, within)) return false;
   if (before.ranges.size !== ranges.size || [...ranges].some(([one, said]) => before.ranges.get(one) !== said))
     return false;
   const known = new Set(before.pages.map(({ digest }) => digest));

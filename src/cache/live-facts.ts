@@ -22,6 +22,8 @@ export type LiveFacts = {
 
 /** The list of a kind, as it was read. */
 export type CachedList = {
+  /** The ranges that it was narrowed to, by how the keys in them begin; empty for the whole list. */
+  readonly within: readonly string[];
   readonly pages: readonly CachedPage[];
   /** What the control plane said of the kind just before (`RangeState`); null if the pages are not known to be all of it. */
   readonly state: string | null;
@@ -44,6 +46,7 @@ type Written = {
 
 type WrittenList = readonly [
   kind: string,
+  within: readonly string[],
   state: string | null,
   ranges: readonly (readonly [prefix: string, state: string])[],
   pages: readonly WrittenPage[],
@@ -58,8 +61,9 @@ export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string>
   yield '{"inSync":[';
   yield* jsonArrayChunks(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
   yield '],"lists":[';
-  yield* jsonArrayChunks(lists, ([kind, { state, ranges, pages }]) => [
+  yield* jsonArrayChunks(lists, ([kind, { within, state, ranges, pages }]) => [
     kind,
+    within,
     state,
     [...ranges],
     pages.map(writtenPage),
@@ -77,8 +81,8 @@ export function readLiveFacts(text: string, recorded: ReadonlyMap<Identity, Rece
   const pool = textPool();
   return {
     lists: new Map(
-      lists.map(([kind, state, ranges, pages]) => {
-        return [kind, { state, ranges: new Map(ranges), pages: pages.map((page) => readPage(page, pool)) }];
+      lists.map(([kind, within, state, ranges, pages]) => {
+        return [kind, { within, state, ranges: new Map(ranges), pages: pages.map((page) => readPage(page, pool)) }];
       }),
     ),
     inSync: new Map(

@@ -1,5 +1,5 @@
 import { contentDigest } from "../contract/content-digest.ts";
-import { isObject, type JsonObject, text } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 
 /** What a control plane says of all resources whose identities begin with some prefix (E15). */
@@ -23,10 +23,22 @@ export function rangeDigests(reply: unknown, prefix: string, caller: Access): Re
     const range = text(child.prefix) ?? "";
     const isBelow = range.startsWith(prefix) && /^[^/:]+[/:]$/.test(range.slice(prefix.length));
     if (!isCount(count) || !text(digest) || !isBelow || found.has(range)) return new Map();
-    found.set(range, { count, state: contentDigest(JSON.stringify([caller, range, count, digest])) });
+    found.set(range, stateOf(range, { caller, count, digest }));
     sum += count;
   }
   return sum === reply.count ? found : new Map();
+}
+
+/** Reads the digest of a range itself; null if the reply has none. */
+export function rangeDigest(reply: unknown, range: string, caller: Access): RangeState | null {
+  if (!isObject(reply) || !isCount(reply.count) || !text(reply.digest)) return null;
+  return stateOf(range, { caller, count: reply.count, digest: reply.digest });
+}
+
+type Said = { readonly caller: Access; readonly count: number; readonly digest: Json | undefined };
+
+function stateOf(range: string, { caller, count, digest }: Said): RangeState {
+  return { count, state: contentDigest(JSON.stringify([caller, range, count, digest])) };
 }
 
 function isCount(value: JsonObject[string] | undefined): value is number {

@@ -4,7 +4,7 @@ import { type Kind, type ListReading, readRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { ReaderAccess } from "./read-by-id.ts";
-import { readRanges } from "./read-ranges.ts";
+import { readGivenRanges, readRanges } from "./read-ranges.ts";
 
 /** The live state from the list of one kind. */
 export type LiveList = {
@@ -52,11 +52,40 @@ export async function listLive(
 ): Promise<LiveList> {
   const identities = declared.concat(others);
   const { known } = context;
-  if (known === null) return requireComplete(liveList(what, identities, await readEvery(what, context), null));
-  const list = liveList(what, identities, await readUnknown(what, known, context), known);
+  const query = { ...what, within: rangesToRead(what, identities, known) };
+  if (known === null) return requireComplete(liveList(what, identities, await readEvery(query, context), null));
+  const list = liveList(what, identities, await readUnknown(query, known, context), known);
   if (list !== null) return list;
   // A skipped row now belongs to a different resource. This is rare, so everything is read.
-  return requireComplete(liveList(what, identities, await readUnknown(what, known, context, { all: true }), known));
+  return requireComplete(liveList(what, identities, await readUnknown(query, known, context, { all: true }), known));
+}
+
+/** A query that is narrowed further, to the ranges in which all requested resources are; to none for all that it shows. */
+type RangeQuery = ListQuery & { readonly within: readonly string[] };
+
+// Only where it takes no more requests than the whole list, which may show what thousands of other targets declare.
+function rangesToRead(
+  { kind, list, narrow }: ListQuery,
+  identities: readonly Identity[],
+  known: KnownInSync | null,
+): readonly string[] {
+  if (list.within === undefined || isFiltered(narrow)) return [];
+  const pages = Math.ceil((known?.digests.kinds.get(kind.type)?.count ?? 0) / PAGE);
+  const most = Math.min(MAX_SINGLE_LOOKUPS, Math.max(1, pages - 1));
+  const ranges = new Set<string>();
+  for (const identity of identities) {
+    ranges.add(identity.slice(kind.type.length + 1, identity.lastIndexOf("/") + 1));
+    if (ranges.size > most) return [];
+  }
+  return [...ranges].some((range) => list.within?.(range) == null) ? [] : [...ranges].toSorted();
+}
+
+function filtersOf({ list, narrow, within }: RangeQuery): readonly ListQuery["narrow"][] {
+  return within.length === 0 ? [narrow] : within.map((range) => list.within?.(range) ?? narrow);
+}
+
+function isFiltered(narrow: ListQuery["narrow"]): boolean {
+  return Object.keys(narrow).length > 0;
 }
 
 function requireComplete(list: LiveList | null): LiveList {
@@ -64,33 +93,35 @@ function requireComplete(list: LiveList | null): LiveList {
   return list;
 }
 
-async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListAccess): Promise<readonly ListedRow[]> {
-  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal });
-  return replies.flatMap((reply) => {
+async function readEvery(query: RangeQuery, { reader, signal }: ListAccess): Promise<readonly ListedRow[]> {
+  const { list } = query;
+  const replies = await Promise.all(
+    filtersOf(query).map((filter) => reader.list(list.operation, { query: { ...list.query, ...filter } }, { signal })),
+  );
+  return replies.flat().flatMap((reply) => {
     const row = readRow(list, reply);
     return row === null ? [] : [{ key: row.key, version: row.version ?? null, row, digest: "" }];
   });
 }
 
 async function readUnknown(
-  query: ListQuery,
+  query: RangeQuery,
   known: KnownInSync,
   { reader, signal }: ListAccess,
   options: { readonly all?: boolean } = {},
 ): Promise<readonly ListedRow[]> {
-  const { kind, list, narrow } = query;
-  const { parse, condense, rowOf, end, endPart } = known.listReader(kind, list, options);
+  const { kind, list, narrow, within } = query;
+  const { parse, condense, rowOf, end, endPart } = known.listReader(kind, list, { ...options, within });
   const read = (filter: ListQuery["narrow"]): Promise<readonly unknown[]> =>
     reader.list(list.operation, { query: { ...list.query, ...filter } }, { signal, parse, condense });
-  const isWhole = Object.keys(narrow).length === 0;
-  const part = isWhole && !options.all ? await partToRead(query, known) : null;
+  const part = isFiltered(narrow) || options.all ? null : await partToRead(query, known);
   if (part !== null) {
     const replies = await Promise.all(part.filters.map(read));
     const again = replies.flat().flatMap((reply) => rowOf(reply) ?? []);
     endPart(part.isRead);
     return part.rows.filter(({ key }) => !part.isRead(key)).concat(again.filter(({ key }) => part.isRead(key)));
   }
-  const replies = await read(narrow);
+  const replies = (await Promise.all(filtersOf(query).map(read))).flat();
   const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
   end(replies.length);
   return rows;
@@ -106,17 +137,20 @@ type Part = {
 };
 
 // Null where the whole list must be read, or is read with no more requests.
-async function partToRead({ kind, list }: ListQuery, known: KnownInSync): Promise<Part | null> {
+async function partToRead({ kind, list, within }: RangeQuery, known: KnownInSync): Promise<Part | null> {
   const said = known.digests.kinds.get(kind.type);
   if (said === undefined) return null;
-  const { state = null, ranges: before = new Map<string, string>() } = known.cachedList(kind) ?? {};
+  const { state = null, ranges: before = new Map<string, string>() } = known.cachedList(kind, within) ?? {};
   if (state === said.state)
     return partOf(list, known.knownRows(kind), { changed: [], gone: [], most: MAX_SINGLE_LOOKUPS });
-  const most = Math.ceil(said.count / PAGE);
+  const isNarrowed = within.length > 0;
+  const most = isNarrowed ? within.length + MAX_SINGLE_LOOKUPS : Math.ceil(said.count / PAGE);
   if (list.within === undefined || most === 1) return null;
-  const ranges = await readRanges(kind, before, { below: known.digests.below, most });
-  if (ranges === null) return null;
-  known.noteRanges(kind, ranges);
+  const { of, below } = known.digests;
+  const found = isNarrowed ? await readGivenRanges(kind, within, of) : await readRanges(kind, before, { below, most });
+  if (found === null) return null;
+  const { ranges } = found;
+  known.noteRanges(kind, found);
   // Without a state, the rows of an earlier pass may not be all that there were.
   if (state === null || before.size === 0) return null;
   const isOther = (range: string): boolean => before.get(range) !== ranges.get(range);

@@ -1,12 +1,12 @@
 import type { Digests } from "../../cache/known-in-sync.ts";
-import { rangeDigests } from "../../cache/range-digests.ts";
+import { rangeDigest, rangeDigests } from "../../cache/range-digests.ts";
 import { ClientError } from "../../client/client-error.ts";
 import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { Access } from "../../core/access.ts";
 import type { ReaderAccess } from "./read-by-id.ts";
 
 /** No digests: every list is read. */
-export const NO_DIGESTS: Digests = { kinds: new Map(), below: async () => new Map() };
+export const NO_DIGESTS: Digests = { kinds: new Map(), of: async () => null, below: async () => new Map() };
 
 /**
  * Reads the digest of each kind: while it is the same, so is live. None where the control plane does not tell them to this
@@ -25,7 +25,8 @@ export async function readDigests(
     });
   const [access, reply] = await Promise.all([caller, ask("")]);
   if (access === null) return NO_DIGESTS;
+  const of = async (prefix: string) => rangeDigest(await ask(prefix), prefix, access);
   const below = async (prefix: string) => rangeDigests(await ask(prefix), prefix, access);
   const kinds = [...rangeDigests(reply, "", access)].map(([range, said]) => [range.slice(0, -1), said] as const);
-  return { kinds: new Map(kinds), below };
+  return { kinds: new Map(kinds), of, below };
 }

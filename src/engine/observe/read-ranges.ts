@@ -1,4 +1,4 @@
-import type { Digests } from "../../cache/known-in-sync.ts";
+import type { Digests, RangesRead } from "../../cache/known-in-sync.ts";
 import type { CachedList } from "../../cache/live-facts.ts";
 import type { RangeState } from "../../cache/range-digests.ts";
 import type { Kind } from "../../core/kind.ts";
@@ -11,7 +11,7 @@ export async function readRanges(
   { type, list }: Kind,
   before: CachedList["ranges"],
   { below, most }: { readonly below: Digests["below"]; readonly most: number },
-): Promise<CachedList["ranges"] | null> {
+): Promise<RangesRead | null> {
   const ranges = new Map<string, string>();
   let open: readonly string[] = [`${type}/`];
   for (let asked = 0; open.length > 0; ) {
@@ -27,5 +27,23 @@ export async function readRanges(
     const same = wide.filter((range) => !open.includes(range));
     for (const [range, state] of before) if (same.some((above) => range.startsWith(above))) ranges.set(range, state);
   }
-  return ranges;
+  return { ranges, count: null };
+}
+
+/** Reads the digests of some ranges of a kind, by how the keys in them begin; null where the control plane does not tell one. */
+export async function readGivenRanges(
+  { type }: Kind,
+  within: CachedList["within"],
+  of: Digests["of"],
+): Promise<RangesRead | null> {
+  const ranges = new Map<string, string>();
+  let count = 0;
+  for (const [range, said] of await Promise.all(
+    within.map(async (key) => [`${type}/${key}`, await of(`${type}/${key}`)] as const),
+  )) {
+    if (said === null) return null;
+    ranges.set(range, said.state);
+    count += said.count;
+  }
+  return { ranges, count };
 }

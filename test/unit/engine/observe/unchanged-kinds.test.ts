@@ -147,6 +147,29 @@ describe("a pass over kinds whose digest is the same", () => {
     expect(found(result)).toEqual(found((await cold()).result));
   });
 
+  test("asks the digests of the workspaces that it has resources in, where those of other targets have changed", async () => {
+    const { warm, cold, put } = await known();
+    const elsewhere = { workspace_fqn: "c1x:other" };
+    await put({ type: "workspace", name: "other", cluster_fqn: "c1x" });
+    for (const nth of [1, 2]) {
+      await put({ ...apiOf("api", nth), ...elsewhere });
+      const { result, requests } = await warm();
+      expect(requests.filter((one) => one.includes("/apps"))).toEqual([]);
+      expect(requests.filter(isDigestRequest)).toEqual([
+        "GET /api/svc/v1/digests",
+        "GET /api/svc/v1/digests?prefix=service%2Fc1x%3Aws1%2F",
+      ]);
+      expect(result.plan.summary).toMatchObject({ keep: declared.length });
+    }
+    await put(apiOf("api", 4));
+    const { result, requests } = await warm();
+    expect(requests.filter(isList)).toEqual([
+      "GET /api/svc/v1/apps?applicationType=service&workspaceFqn=c1x%3Aws1&limit=1000&offset=0",
+    ]);
+    expect(result.plan.summary).toMatchObject({ update: 1, drift: 1 });
+    expect(found(result)).toEqual(found((await cold()).result));
+  });
+
   test("finds in the next pass what has changed after its list was read", async () => {
     const { warm, cold, put, told } = await known();
     for (const nth of [2, 3]) {
@@ -227,6 +250,10 @@ const steps = fc.oneof(
   }),
   fc.record({ do: fc.constantFrom("look" as const, "look" as const, "apply" as const) }),
   fc.record({
+    do: fc.constant("elsewhere" as const),
+    value: fc.nat(2).map((nth): JsonObject => ({ ...apiOf("api", nth), workspace_fqn: "c1x:other" })),
+  }),
+  fc.record({
     do: fc.constant("drop" as const),
     identity: fc.constantFrom("service/c1x:ws1/web", "team/ops", "team/ml"),
   }),
@@ -237,8 +264,9 @@ test("whatever changes in live or in the source, a pass with digests finds what 
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 14 }), async (all) => {
       const one = await settled();
+      await one.put({ type: "workspace", name: "other", cluster_fqn: "c1x" });
       for (const step of all) {
-        if (step.do === "live") await one.put(step.value);
+        if (step.do === "live" || step.do === "elsewhere") await one.put(step.value);
         else if (step.do === "source") one.declare(step.value);
         else if (step.do === "drop") one.undeclare(step.identity);
         else if (step.do === "apply") await one.apply();
