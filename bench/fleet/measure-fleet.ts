@@ -4,13 +4,15 @@ import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { parse } from "yaml";
 import { isObject } from "../../src/contract/json.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { DAEMON, daemonEnvironment } from "../daemon.ts";
 import { startHoldfastServe, TOKEN } from "../start-control-plane.ts";
 import { type BenchServer, busyMilliseconds, endProcess, peakMegabytes } from "../start-server.ts";
 import { type CountingGate, openGate } from "./counting-gate.ts";
-import { changeRepository, writeRepository } from "./repository.ts";
+import { fillControlPlane } from "./fill-control-plane.ts";
+import { changeRepository, service, writeRepository } from "./repository.ts";
 
 /** How much a fleet looks after, and how many processes it has. */
 export type FleetSize = {
@@ -33,7 +35,8 @@ type Passes = {
 
 /** What was measured of a fleet. */
 export type FleetFigures = {
-  readonly created: Passes;
+  /** The first pass over every target: what exists is compared and recorded, and the services of the last one are created. */
+  readonly first: Passes;
   /** From a push until the control plane has what it declares. */
   readonly pushMs: number;
   /** A full pass over every target with nothing to do. */
@@ -66,7 +69,9 @@ export async function measureFleet(size: FleetSize, note: (line: string) => void
   await using resources = new AsyncDisposableStack();
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const postgres = resources.use(await startPostgres());
-  const server = await startHoldfastServe(join(folder, "control-plane"));
+  const names = Array.from({ length: size.repositories }, (_, nth) => `r${String(nth).padStart(3, "0")}`);
+  note(`${size.repositories} repositories of ${size.manifests} manifests`);
+  const server = await startFilled(join(folder, "control-plane"), names, size);
   resources.defer(() => server.stop());
   const gate = resources.use(await openGate(server.url));
   const env = {
@@ -75,16 +80,14 @@ export async function measureFleet(size: FleetSize, note: (line: string) => void
     ...{ HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: KEY, HOLDFAST_CONFIG: join(folder, "operator.yaml") },
   };
   const world: World = { folder, size, server, gate, env };
-  await put(gate.url, "clusters", { type: "cluster", name: "bench", cluster_type: "generic" });
-  note(`${size.repositories} repositories of ${size.manifests} manifests`);
-  writeRepositories(world);
+  writeRepositories(world, names);
   const machines = Array.from({ length: size.machines }, (_, nth) =>
     startMachine(world, `machine-${nth}`, ["--workers", `${size.workers}`]),
   );
   resources.defer(() => stopAll(machines));
   note("the first passes");
-  const created = await measured(world, machines, () => inSync(world, machines[0]));
-  note("a push");
+  const first = await measured(world, machines, () => inSync(world, machines[0]));
+  note(`a push, after ${(first.milliseconds / 1000).toFixed(0)} s`);
   const pushMs = await measurePush(world, machines.at(-1));
   await inSync(world, machines[0]);
   note("passes with nothing to do");
@@ -101,11 +104,23 @@ export async function measureFleet(size: FleetSize, note: (line: string) => void
   resources.defer(() => stopAll(alone));
   await passOverAll(world, alone[0]);
   const single = await measured(world, alone, () => passOverAll(world, alone[0]));
-  return { created, pushMs, verified, listed, single, peakMegabytes: peak };
+  return { first, pushMs, verified, listed, single, peakMegabytes: peak };
 }
 
-function writeRepositories({ folder, size }: World): void {
-  const names = Array.from({ length: size.repositories }, (_, nth) => `r${String(nth).padStart(3, "0")}`);
+/** Starts a control plane that has what all repositories but the last one declare. */
+async function startFilled(data: string, names: readonly string[], { manifests }: FleetSize): Promise<BenchServer> {
+  const empty = await startHoldfastServe(data);
+  await put(empty.url, "clusters", { type: "cluster", name: "bench", cluster_type: "generic" });
+  const filled = names.slice(0, -1);
+  for (const name of filled) await put(empty.url, "workspaces", { type: "workspace", name, cluster_fqn: "bench" });
+  const [first] = filled;
+  if (first !== undefined) await put(empty.url, "apps", parse(service(first, 0)));
+  await empty.stop();
+  if (first !== undefined) fillControlPlane(join(data, "control-plane.db"), filled, manifests - 1);
+  return startHoldfastServe(data);
+}
+
+function writeRepositories({ folder, size }: World, names: readonly string[]): void {
   for (const name of names)
     writeRepository(join(folder, "repositories", name), { workspace: name, manifests: size.manifests });
   const operator = {

@@ -7,15 +7,18 @@ export function writeRepository(
 ): void {
   git(["init", "--quiet", "--bare", "--initial-branch=main", folder]);
   const services = Array.from({ length: manifests - 1 }, (_, nth) =>
-    file(`services/s${nth}.yaml`, service(workspace, nth)),
+    file(`services/${serviceName(nth)}.yaml`, service(workspace, nth)),
   );
   const first = file("workspace.yaml", `type: workspace\nname: ${workspace}\ncluster_fqn: bench\n`);
   commit(folder, 1, [first, ...services]);
 }
 
+/** The name of a service in its workspace. */
+export const serviceName = (nth: number): string => `s${nth}`;
+
 /** Changes one service of a repository. */
 export function changeRepository(folder: string, workspace: string): void {
-  commit(folder, 2, ["from refs/heads/main^0\n", file("services/s0.yaml", service(workspace, 0, 7))]);
+  commit(folder, 2, ["from refs/heads/main^0\n", file(`services/${serviceName(0)}.yaml`, service(workspace, 0, 7))]);
 }
 
 function commit(folder: string, nth: number, lines: readonly string[]): void {
@@ -27,13 +30,14 @@ function file(path: string, text: string): string {
   return `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 }
 
-function service(workspace: string, nth: number, replicas = 2): string {
+/** The manifest of a service, as text. */
+export function service(workspace: string, nth: number, replicas = 2): string {
   return `type: service
-name: s${nth}
+name: ${serviceName(nth)}
 workspace_fqn: bench:${workspace}
 image:
   type: image
-  image_uri: registry.example.com/${workspace}/s${nth}:1.0.0
+  image_uri: registry.example.com/${workspace}/${serviceName(nth)}:1.0.0
 ports:
   - { port: 8080, protocol: TCP, expose: false, app_protocol: http }
 env: { LOG_LEVEL: info, REGION: eu-central-1, CACHE_SECONDS: 60 }
