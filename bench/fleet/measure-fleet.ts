@@ -189,7 +189,9 @@ async function inSync({ env, size }: World, machine: Machine | undefined): Promi
     const targets = isObject(status) && Array.isArray(status.targets) ? status.targets : [];
     const done = targets.filter((one) => isObject(one) && one.sync === "Synced" && one.condition === "Ready");
     if (done.length === size.repositories) return;
-    if (machine !== undefined && machine.process.exitCode !== null) throw new Error("a process has ended");
+    if (machine !== undefined && machine.process.exitCode !== null) {
+      throw new Error(`a process has ended: ${readFileSync(join(machine.folder, "log"), "utf8").slice(-2000)}`);
+    }
     await wait(ASK_AGAIN_MS);
   }
 }
