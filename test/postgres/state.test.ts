@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { sql } from "kysely";
 import { Client } from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { databaseStateAt } from "../../src/state/open-state.ts";
@@ -159,6 +159,34 @@ test("each target has its own schema, whatever their names have in common, besid
   const { rows } = await client.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'holdfast%' ORDER BY 1");
   const suffix = expect.stringMatching(/^holdfast_prod_eu_[0-9a-f]{8}$/);
   expect(rows.map(({ nspname }) => nspname)).toEqual(["holdfast", suffix, suffix]);
+});
+
+test("the targets of a process share a few connections, and each sees its own state", async () => {
+  const folder = await temporaryFolder();
+  const url = (await databaseOf(folder, "template1")) ?? "";
+  const address = new Secret(url);
+  const targets = Array.from({ length: 12 }, (_, nth) => `target-${nth}`);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const used = async () => {
+    const { rows } = await client.query(
+      "SELECT count(*)::int AS used FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'holdfast'",
+    );
+    return rows[0].used;
+  };
+  const opened = targets.map((target) => databaseStateAt({ address, target, folder }, machine));
+  const stores = await Promise.all(opened.map((one) => one.target()));
+  await Promise.all(stores.map((store, nth) => store.keep({ status: newStatus(`target-${nth}`, null) })));
+  const told = await Promise.all(stores.map((store) => store.status()));
+  expect(told.map((status) => status?.target)).toEqual(targets);
+  expect(await Promise.all(opened.map((one) => one.isLocked()))).toEqual(targets.map(() => false));
+  expect(await used()).toBeLessThanOrEqual(8);
+  const [first, ...others] = opened;
+  await Promise.all(others.map((one) => one[Symbol.asyncDispose]()));
+  expect((await stores[0]?.status())?.target).toBe("target-0");
+  await first?.[Symbol.asyncDispose]();
+  await vi.waitFor(async () => expect(await used()).toBe(0), { timeout: 30_000 });
 });
 
 test("a state of a newer release is refused, and nothing is changed", async () => {

@@ -21,8 +21,8 @@ import { schemaOf, shownSchema } from "./state-schemas.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
 import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 
-// Each target has its own connections, and many machines may share the database's.
-const POOLS = { read: 2, write: 2 };
+// Of all targets of a process together, since many machines may share those of the database.
+const POOLS = { read: 4, write: 4 };
 
 /** The state of a target in a PostgreSQL database, in a schema of its own. */
 export function postgresStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
@@ -47,14 +47,16 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     return store;
   };
   const openStore = async (): Promise<Store<StateTables>> => {
-    const mayMigrate = number !== null || !(await isLocked());
-    const mode = mayMigrate ? "migrate" : "leave";
+    let mayMigrate = true;
     const opened = openPostgresStore<StateTables>(address, migrations, {
-      ...{ clock, random, pools: POOLS, idleTransactionMs: IDLE_TRANSACTION_MS },
-      schema: mode,
+      ...{ clock, random, pools: POOLS, sharesConnections: true, idleTransactionMs: IDLE_TRANSACTION_MS },
+      schema: async () => {
+        mayMigrate = number !== null || !(await isLocked());
+        return mayMigrate ? "migrate" : "leave";
+      },
       namespace: schema,
     });
-    return mayMigrate ? opened : opened.catch((error: unknown) => throwInUse(shown, error));
+    return opened.catch((error: unknown) => (mayMigrate ? Promise.reject(error) : throwInUse(shown, error)));
   };
   const openUnlessStopped = async (): Promise<Store<StateTables>> => {
     const asked = open();

@@ -1,5 +1,11 @@
 import type { Clock } from "../../clock/clock.ts";
-import { type DatabaseSession, inTransaction, openDatabaseSession, unlessGone } from "../../store/postgres/session.ts";
+import {
+  type DatabaseSession,
+  inBriefSession,
+  inTransaction,
+  openDatabaseSession,
+  unlessGone,
+} from "../../store/postgres/session.ts";
 import { StoreError, storeErrorCode } from "../../store/store-error.ts";
 import type { DatabasePlace } from "../state.ts";
 
@@ -60,8 +66,8 @@ export async function takeWriterLease(where: WriterPlace): Promise<WriterLease |
 
 /** Whether a process has the lease at this moment. */
 export async function isWriterLeaseHeld(where: Omit<WriterPlace, "by">): Promise<boolean> {
-  await using session = await openSession(where);
-  return (await leaseHolder(session)) !== null;
+  const { place, schema: namespace, clock } = where;
+  return inBriefSession(place.address, { clock, namespace }, async (session) => (await leaseHolder(session)) !== null);
 }
 
 /** Who has the lease in the schema of a session at this moment; null if nobody has. */

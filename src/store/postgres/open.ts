@@ -1,14 +1,14 @@
 import { Kysely, sql } from "kysely";
-import { Pool, types } from "pg";
 import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { isMigrated, type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
 import type { ConnectionUse, Store } from "../store.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store-error.ts";
-import { connectionString, publicAddress } from "./address.ts";
+import { publicAddress } from "./address.ts";
 import { CommitMarkerPool, createMarkersTable, deleteOldMarkers } from "./commit-markers.ts";
 import { postgresDialect } from "./dialect.ts";
+import { type Connections, ownConnections, type Place, sharedConnections } from "./pools.ts";
 import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
 // Small numbers, since many servers may share the database's connections.
@@ -18,21 +18,17 @@ const POOLS = { read: 4, write: 6 };
 export type PostgresOptions = Partial<RetryLimits> & {
   readonly clock: Clock;
   readonly random: Random;
-  /** @default "migrate" */
-  readonly schema?: SchemaMode;
+  /** What to do where the schema is not current. @default "migrate" */
+  readonly schema?: SchemaMode | (() => Promise<SchemaMode>);
   /** The PostgreSQL schema of the tables, which is created when absent. @default that of the user */
   readonly namespace?: string;
   /** The most connections. */
   readonly pools?: { readonly read: number; readonly write: number };
+  /** Whether all stores that are given the same address share them. @default false */
+  readonly sharesConnections?: boolean;
   /** How long a transaction may wait for its next statement, in milliseconds: a suspended process holds its rows so long. @default 30_000 */
   readonly idleTransactionMs?: number;
 };
-
-const CONNECT_MS = 10_000;
-const STATEMENT_MS = 10_000;
-// The server ends a slow statement first; this is for a server that does not answer.
-const ANSWER_MS = 15_000;
-const BIGINT = types.builtins.INT8;
 
 /** Opens a PostgreSQL database, which other servers may use at the same time, and migrates its schema. */
 export async function openPostgresStore<Tables>(
@@ -42,22 +38,26 @@ export async function openPostgresStore<Tables>(
     schema = "migrate",
     namespace,
     pools: sizes = POOLS,
+    sharesConnections = false,
     idleTransactionMs = 30_000,
     clock,
     random,
     ...limits
   }: PostgresOptions,
 ): Promise<Store<Tables>> {
+  const place = { address, namespace };
+  const open = (use: "read" | "write"): Connections => {
+    const options = { connections: sizes[use], idleTransactionMs };
+    return sharesConnections ? sharedConnections(place, use, options) : ownConnections(place, options);
+  };
+  const pools = { read: open("read"), write: open("write") };
+  const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   try {
-    await prepare({ address, namespace }, migrations, schema);
+    await prepare(read, { place, migrations, schema });
   } catch (error) {
+    await Promise.all([read.destroy(), pools.write.end()]);
     throw databaseError(address, error);
   }
-  const pools = {
-    read: openPool({ address, namespace }, sizes.read, idleTransactionMs),
-    write: openPool({ address, namespace }, sizes.write, idleTransactionMs),
-  };
-  const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   const writer = new PostgresWriter<Tables>(
     new Kysely<Tables>({ dialect: postgresDialect(pools.write, new CommitMarkerPool(random)) }),
     { clock, random, ...limits },
@@ -79,7 +79,8 @@ export async function openPostgresStore<Tables>(
   };
 }
 
-function useOf(pool: ConnectionUse["pool"], { totalCount, idleCount, waitingCount }: Pool): ConnectionUse {
+function useOf(pool: ConnectionUse["pool"], { counts }: Connections): ConnectionUse {
+  const { totalCount, idleCount, waitingCount } = counts();
   return { pool, idle: idleCount, busy: totalCount - idleCount, waiters: waitingCount };
 }
 
@@ -127,25 +128,34 @@ async function unwritable<Tables>(
   }
 }
 
-type Place = { readonly address: Secret; readonly namespace: string | undefined };
+type Preparation = Required<Pick<PostgresOptions, "schema">> & {
+  readonly place: Place;
+  readonly migrations: Migrations;
+};
 
-async function prepare(place: Place, migrations: Migrations, schema: SchemaMode): Promise<void> {
-  const pool = openPool(place, 1);
-  await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
+async function prepare<Tables>(database: Kysely<Tables>, { place, migrations, schema }: Preparation): Promise<void> {
   const { rows } = await sql<{
     version: number;
   }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
   if ((rows[0]?.version ?? 0) < MIN_VERSION) throw new StoreError("older-server", "the server is too old");
   const isCurrent = await isMigrated(database, migrations, place.namespace);
-  if (schema === "leave") {
+  const mode = typeof schema === "string" ? schema : isCurrent ? "migrate" : await schema();
+  if (mode === "leave") {
     if (!isCurrent) await requireSchema(database, migrations, place.namespace);
     return;
   }
-  if (!isCurrent) await migrate(database, migrations, place.namespace);
+  if (!isCurrent) await migrateAt(place, migrations);
   await prepareMarkers(database);
 }
 
-async function prepareMarkers(database: Kysely<unknown>): Promise<void> {
+// Without time limits, since a table may be large.
+async function migrateAt(place: Place, migrations: Migrations): Promise<void> {
+  const connections = ownConnections(place, { connections: 1, idleTransactionMs: null });
+  await using database = new Kysely<unknown>({ dialect: postgresDialect(connections) });
+  await migrate(database, migrations, place.namespace);
+}
+
+async function prepareMarkers<Tables>(database: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ table: string | null }>`SELECT to_regclass('holdfast_commits') AS table`.execute(
     database,
   );
@@ -179,27 +189,3 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   forbidden: "it refuses this user an operation",
   absent: "there is no such database",
 };
-
-/** A pool of connections to PostgreSQL, opened when they are needed; those of migrations have no time limits. */
-function openPool({ address, namespace }: Place, connections: number, idleTransactionMs: number | null = null): Pool {
-  const pool = new Pool({
-    connectionString: connectionString(address, namespace),
-    max: connections,
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
-    application_name: "holdfast",
-    // Counts, versions and epoch milliseconds are far below 2^53.
-    types: { getTypeParser: (type, format) => (type === BIGINT ? Number : types.getTypeParser(type, format)) },
-    ...(idleTransactionMs === null
-      ? {}
-      : {
-          statement_timeout: STATEMENT_MS,
-          query_timeout: ANSWER_MS,
-          idle_in_transaction_session_timeout: idleTransactionMs,
-        }),
-  });
-  // An idle connection that breaks is replaced at the next use.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
-}

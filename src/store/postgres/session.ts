@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import { Client } from "pg";
 import type { Clock } from "../../clock/clock.ts";
 import type { Secret } from "../../contract/secret.ts";
@@ -69,6 +70,22 @@ export async function openDatabaseSession(
   };
 }
 
+const brief = new WeakMap<Secret, PQueue>();
+
+/** Runs some queries in a session of their own: at most four at once with the same address, since a process may have a thousand targets. */
+export async function inBriefSession<Result>(
+  address: Secret,
+  options: SessionOptions,
+  work: (session: DatabaseSession) => Promise<Result>,
+): Promise<Result> {
+  const queue = brief.get(address) ?? new PQueue({ concurrency: 4 });
+  brief.set(address, queue);
+  return queue.add(async () => {
+    await using session = await openDatabaseSession(address, options);
+    return await work(session);
+  });
+}
+
 /** Runs the work of a session in a transaction, which is rolled back when it throws. */
 export async function inTransaction<Result>(session: DatabaseSession, work: () => Promise<Result>): Promise<Result> {
   await session.query("BEGIN");
@@ -105,6 +122,6 @@ export async function takeDatabaseLock(address: Secret, name: string, clock: Clo
 
 /** Whether a database has a schema of that name. */
 export async function hasSchema(address: Secret, name: string, clock: Clock): Promise<boolean> {
-  await using session = await openDatabaseSession(address, { clock });
-  return (await session.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [name])).length > 0;
+  const query = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
+  return inBriefSession(address, { clock }, async (session) => (await session.query(query, [name])).length > 0);
 }
