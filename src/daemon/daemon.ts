@@ -17,7 +17,8 @@ import { observers, type PassObserver, recall, toldBy } from "./pass-observer.ts
 import type { PassCause, PassQueue } from "./pass-queue.ts";
 import { createPassRecorder, type PassRecorder, type RecorderOptions } from "./pass-recorder.ts";
 import { createPassWatch } from "./pass-watch.ts";
-import { type PassSchedule, runPasses, type Succession } from "./run-passes.ts";
+import { runPasses } from "./run-passes.ts";
+import type { PassSchedule, Succession } from "./target-pass.ts";
 
 /** A target that a daemon keeps equal to its source. */
 export type DaemonTarget = PassSchedule & {
