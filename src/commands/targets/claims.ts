@@ -60,6 +60,8 @@ export function createClaims({ clock, stopping }: Pick<Terminal, "clock" | "stop
       // What a command selects of its own target says nothing of the others.
       const rules: Target["rules"] = (config) => ({ ...alone.rules(config), selection: WHOLE_SOURCE });
       const found = await load({ ...alone, rules }, { clock, stopping }, { before: null });
+      // Hundreds of targets that are not run here would fill the memory.
+      if (!isRun) alone.sourceCache?.release();
       if (isRun && isFirst && found.from !== null) reads.set(name, found.from);
       register(name, server, found.desired.declared);
     } catch {

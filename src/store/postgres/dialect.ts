@@ -11,10 +11,10 @@ import {
 } from "kysely";
 import type { CommitMarkerPool } from "./commit-markers.ts";
 import { PostgresConnection, toStoreError } from "./connection.ts";
-import type { Connections } from "./pools.ts";
+import type { SchemaConnections } from "./pools.ts";
 
 /** The Kysely dialect for PostgreSQL; with markers, the outcome of a commit can be read after a lost reply. */
-export function postgresDialect(pool: Connections, markers: CommitMarkerPool | null = null): Dialect {
+export function postgresDialect(pool: SchemaConnections, markers: CommitMarkerPool | null = null): Dialect {
   return {
     createDriver: () => createDriver(pool, markers),
     createQueryCompiler: () => new Compiler(),
@@ -23,7 +23,7 @@ export function postgresDialect(pool: Connections, markers: CommitMarkerPool | n
   };
 }
 
-function createDriver(pool: Connections, markers: CommitMarkerPool | null): Driver {
+function createDriver(pool: SchemaConnections, markers: CommitMarkerPool | null): Driver {
   return {
     init: async () => {},
     acquireConnection: async () => new PostgresConnection(await connect(pool), markers),
@@ -35,7 +35,7 @@ function createDriver(pool: Connections, markers: CommitMarkerPool | null): Driv
   };
 }
 
-async function connect(pool: Connections) {
+async function connect(pool: SchemaConnections) {
   try {
     return await pool.connect();
   } catch (error) {

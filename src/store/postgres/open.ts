@@ -8,7 +8,7 @@ import { StoreError, type StoreErrorCode, storeErrorCode } from "../store-error.
 import { publicAddress } from "./address.ts";
 import { CommitMarkerPool, createMarkersTable, deleteOldMarkers } from "./commit-markers.ts";
 import { postgresDialect } from "./dialect.ts";
-import { type Connections, ownConnections, type Place, sharedConnections } from "./pools.ts";
+import { ownConnections, type SchemaConnections, type SchemaPlace, sharedConnections } from "./pools.ts";
 import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
 // Small numbers, since many servers may share the database's connections.
@@ -46,7 +46,7 @@ export async function openPostgresStore<Tables>(
   }: PostgresOptions,
 ): Promise<Store<Tables>> {
   const place = { address, namespace };
-  const open = (use: "read" | "write"): Connections => {
+  const open = (use: "read" | "write"): SchemaConnections => {
     const options = { connections: sizes[use], idleTransactionMs };
     return sharesConnections ? sharedConnections(place, use, options) : ownConnections(place, options);
   };
@@ -79,7 +79,7 @@ export async function openPostgresStore<Tables>(
   };
 }
 
-function useOf(pool: ConnectionUse["pool"], { counts }: Connections): ConnectionUse {
+function useOf(pool: ConnectionUse["pool"], { counts }: SchemaConnections): ConnectionUse {
   const { totalCount, idleCount, waitingCount } = counts();
   return { pool, idle: idleCount, busy: totalCount - idleCount, waiters: waitingCount };
 }
@@ -129,7 +129,7 @@ async function unwritable<Tables>(
 }
 
 type Preparation = Required<Pick<PostgresOptions, "schema">> & {
-  readonly place: Place;
+  readonly place: SchemaPlace;
   readonly migrations: Migrations;
 };
 
@@ -149,7 +149,7 @@ async function prepare<Tables>(database: Kysely<Tables>, { place, migrations, sc
 }
 
 // Without time limits, since a table may be large.
-async function migrateAt(place: Place, migrations: Migrations): Promise<void> {
+async function migrateAt(place: SchemaPlace, migrations: Migrations): Promise<void> {
   const connections = ownConnections(place, { connections: 1, idleTransactionMs: null });
   await using database = new Kysely<unknown>({ dialect: postgresDialect(connections) });
   await migrate(database, migrations, place.namespace);

@@ -3,7 +3,7 @@ import type { Secret } from "../../contract/secret.ts";
 import { connectionString } from "./address.ts";
 
 /** A database, and the PostgreSQL schema that names mean; that of the user where none is given. */
-export type Place = { readonly address: Secret; readonly namespace: string | undefined };
+export type SchemaPlace = { readonly address: Secret; readonly namespace: string | undefined };
 
 /** How connections are opened. */
 export type PoolOptions = {
@@ -13,8 +13,8 @@ export type PoolOptions = {
   readonly idleTransactionMs: number | null;
 };
 
-/** Connections to one schema of a database, opened when they are needed. */
-export type Connections = {
+/** SchemaConnections to one schema of a database, opened when they are needed. */
+export type SchemaConnections = {
   readonly connect: () => Promise<PoolClient>;
   /** Closes them, or gives them up where others share them. */
   readonly end: () => Promise<void>;
@@ -28,7 +28,7 @@ const ANSWER_MS = 15_000;
 const BIGINT = types.builtins.INT8;
 
 /** Opens a pool of connections. */
-export function ownConnections({ address, namespace }: Place, options: PoolOptions): Connections {
+export function ownConnections({ address, namespace }: SchemaPlace, options: PoolOptions): SchemaConnections {
   const pool = openPool(connectionString(address, namespace), options);
   return { connect: () => pool.connect(), end: () => pool.end(), counts: () => pool };
 }
@@ -41,7 +41,11 @@ const shared = new WeakMap<Secret, Map<string, SharedPool>>();
  * The connections that all share who give the same address: a process may have a thousand targets, and a database takes a
  * hundred connections.
  */
-export function sharedConnections({ address, namespace }: Place, use: string, options: PoolOptions): Connections {
+export function sharedConnections(
+  { address, namespace }: SchemaPlace,
+  use: string,
+  options: PoolOptions,
+): SchemaConnections {
   const pools = shared.get(address) ?? new Map<string, SharedPool>();
   shared.set(address, pools);
   const one = pools.get(use) ?? { pool: openPool(connectionString(address), options), users: 0 };
