@@ -9,7 +9,7 @@ import { storeErrorCode } from "../store/store-error.ts";
 import { type DuePass, NotNowError } from "./pass-queue.ts";
 import { followSource } from "./source-watcher.ts";
 import { requireClaim } from "./target-claim.ts";
-import { claimedBy, codeOf, createPass, FATAL, type Pass, type RunContext } from "./target-pass.ts";
+import { claimedBy, codeOf, createPass, FATAL, type RunContext, type TargetPass } from "./target-pass.ts";
 import { inTurn, isLocked } from "./turn.ts";
 
 /** Reconciles a target on every change of its source and on an interval, until it is stopped. */
@@ -89,7 +89,7 @@ function connectLeader(target: Target, leader: Leader, run: Run): Promise<Target
 type OwnTurns = RunContext & { readonly rollouts: UnfinishedWork };
 
 /** A pass that takes the lock of the state for itself alone, since other processes run passes of the target too. */
-function passInTurn(target: Target, pass: Pass, run: OwnTurns): (due: DuePass) => Promise<void> {
+function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): (due: DuePass) => Promise<void> {
   // The number of the lock in the last pass of this process; null before. After another one, what it remembers is outdated.
   let last: number | null = null;
   // Why another configuration has the target; told once.

@@ -87,14 +87,14 @@ export type PassOptions = {
 };
 
 /** Runs a pass of a target, one after the other. */
-export type Pass = (due: DuePass) => Promise<void>;
+export type TargetPass = (due: DuePass) => Promise<void>;
 
 /** Creates the passes of a target: each reads the source, reconciles, and keeps what the next one must know. */
 export function createPass(
   target: Target,
   context: RunContext,
   { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
-): Pass {
+): TargetPass {
   const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, memories, onFailure } = context;
   const { commits } = target.source;
   const { clock } = context;
