@@ -30,6 +30,12 @@ export function databaseStateAt(place: DatabasePlace, options: StateAccessOption
   };
 }
 
+/** Refuses a state in a database without a usable key, before it is opened. */
+export async function requireDatabaseKey(address: Secret, keyText: string | null): Promise<void> {
+  const { requireKey } = await import("./postgres/postgres-state.ts");
+  requireKey(publicAddress(address), keyText);
+}
+
 /** The newest migration of a state's ledgers, in a folder or in a database. */
 export async function stateSchema(place: "folder" | "database"): Promise<string | null> {
   const migrations =

@@ -74,6 +74,14 @@ test("commands share a state by its address, and keep it out of what they print"
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("none is given") });
   for (const { stdout, stderr } of [...refusals, other, unreachable, keyless])
     expect(stdout + stderr).not.toContain(password);
+  const keylessWatch = await first.runHere(["watch", "--workers", "2"], { HOLDFAST_STATE: url });
+  expect(keylessWatch).toMatchObject({ code: 3, stderr: expect.stringContaining("none is given") });
+  const daemon = first.start(["watch", "--workers", "2", "--sink", "file", "--log-format", "json"], env);
+  await daemon.shows("stdout", /"event":"started"/);
+  daemon.kill("SIGTERM");
+  const { stdout: log } = await daemon.ended;
+  expect(log).toContain(`"state":"postgres://`);
+  expect(log).not.toContain(password);
   const file = join(await temporaryFolder(), "address");
   const named = { HOLDFAST_STATE_KEY: keyText, HOLDFAST_STATE_FILE: file };
   expect(await first.runHere(["plan"], named)).toMatchObject({ code: 1 });

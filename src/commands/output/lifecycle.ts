@@ -5,13 +5,14 @@ import type { Invocation } from "../command.ts";
 import { flags as flagTable } from "../flags/flags.ts";
 import { STOPPED, say, stoppedBy, type Terminal } from "../terminal.ts";
 
-// Its value can have a password; what it leads to is logged by itself.
-const SECRET_FLAGS = ["database"];
+// Their values can have a password; what they lead to is logged by itself.
+const isAddressOfDatabase = (name: string, value: unknown): boolean =>
+  name === "database" || (name === "state" && String(value).includes("://"));
 
 /** The flags that differ from their defaults, from the command line or the environment, without secrets. */
 export function givenFlags({ flags }: Invocation): JsonObject {
   const given = Object.entries(flags).filter(
-    ([name, value]) => !SECRET_FLAGS.includes(name) && !isDefault(name, value),
+    ([name, value]) => !isAddressOfDatabase(name, value) && !isDefault(name, value),
   );
   return JSON.parse(redactCredentials(JSON.stringify(Object.fromEntries(given))));
 }

@@ -11,6 +11,7 @@ import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { columnsOf } from "../../render/text-width.ts";
 import { contentTop, isLinked } from "../../source/source-root.ts";
+import { requireDatabaseKey } from "../../state/open-state.ts";
 import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publisher.ts";
 import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
@@ -22,6 +23,7 @@ import { type FoundTargets, findTargets, TargetNeededError } from "../targets/fi
 import { serverNameOf } from "../targets/server-of-target.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
 import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
+import { readStateKey } from "../targets/target-state.ts";
 import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
 import { createPromotions, type Promotions } from "./follow-promotions.ts";
 import { followTargets } from "./follow-targets.ts";
@@ -97,6 +99,8 @@ export async function openWatch(
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off" && !choice?.isRetired);
   if (active.length === 0) throw nothingToDo(opened.targets.every(({ choice }) => choice?.isRetired));
   for (const target of active) requireLastingState(target);
+  // In a fleet, the passes that a process without the key takes would be lost to the others.
+  if (opened.database !== null) await requireDatabaseKey(opened.database, readStateKey(terminal));
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
   const followers = new Map(
