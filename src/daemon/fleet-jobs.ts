@@ -16,6 +16,8 @@ export const PASSES = "passes";
 // A job whose worker is silent for so long goes to another one; this is the least that the library takes.
 const HEARTBEAT_S = 10;
 const SUPERVISION_S = 1;
+// How often jobs that have ended for long are deleted; by default once a day, when a look for some of them finds only old ones.
+const DELETION_S = 60;
 const CONNECTIONS = 3;
 // A database whose machine is gone answers nothing, and closes no connection.
 const ANSWER_MS = 10_000;
@@ -60,6 +62,7 @@ export async function openJobs(address: Secret, onTrouble: (error: unknown) => v
     useListenNotify: true,
     schedule: false,
     superviseIntervalSeconds: SUPERVISION_S,
+    maintenanceIntervalSeconds: DELETION_S,
     monitorIntervalSeconds: SUPERVISION_S,
     queueCacheIntervalSeconds: SUPERVISION_S,
   });

@@ -94,6 +94,18 @@ test("a pass over a target that nobody watches any more is not tried for ever", 
   await expect.poll(states, { timeout: 20_000 }).toEqual(["completed"]);
 });
 
+test("passes that have ended for ten minutes are deleted within a minute", async () => {
+  const { run } = await processOf(() => {});
+  const ended = async () => (await run("SELECT 1 FROM holdfast_jobs.job WHERE completed_on IS NOT NULL")).length;
+  await expect.poll(ended, { timeout: 20_000 }).toBe(1);
+  const undeleted = async () => (await run("SELECT 1 FROM holdfast_jobs.queue WHERE maintain_on IS NULL")).length;
+  await expect.poll(undeleted, { timeout: 20_000 }).toBe(0);
+  const ago = (column: string, age: string) => `${column} = ${column} - interval '${age}'`;
+  await run(`UPDATE holdfast_jobs.job SET ${ago("created_on", "11 min")}, ${ago("completed_on", "11 min")}`);
+  await run(`UPDATE holdfast_jobs.queue SET ${ago("maintain_on", "1 min")}`);
+  await expect.poll(ended, { timeout: 20_000 }).toBe(0);
+});
+
 test("of two configurations with a target of one name on two control planes, each runs its own passes", async () => {
   const [first, second]: [unknown[], unknown[]] = [[], []];
   const one = await processOf((due) => first.push(due?.cause));
