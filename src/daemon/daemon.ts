@@ -238,6 +238,7 @@ async function runTarget(
         const waitedMs = await recorder.onPassEnd(pass, { ...memory, told: toldBy(all) });
         if (waitedMs !== null) applied(waitedMs);
       },
+      onPassDropped: watch.drop,
       onFatal: stall,
     });
     if (!replaced.aborted) ended(null);

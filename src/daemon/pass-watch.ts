@@ -13,6 +13,8 @@ export type PassWatch = {
   readonly observer: PassObserver;
   /** Judges the pass, and starts over for the next one. */
   readonly end: (times: PassTimes) => EndedPass;
+  /** Forgets what a pass reported that is not recorded here. */
+  readonly drop: () => void;
 };
 
 /** Creates a collector of what passes report. */
@@ -23,6 +25,9 @@ export function createPassWatch(): PassWatch {
       const ended = { seen, conclusion: passConclusion(seen), times };
       seen = nothingSeen();
       return ended;
+    },
+    drop: () => {
+      seen = nothingSeen();
     },
     observer: {
       emit: (event) => {

@@ -105,6 +105,7 @@ function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): (due: DueP
       run.onWorked();
       if (refusal !== error.message) run.onFailure(error);
       refusal = error.message;
+      run.onPassDropped();
       return true;
     }
   };
@@ -123,7 +124,10 @@ function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): (due: DueP
     } catch (error) {
       const storage = storeErrorCode(error);
       if (storage === "newer-schema") throw outdated(error);
-      if (isLocked(error) || storage !== null) throw new NotNowError(errorMessage(error), { cause: error });
+      if (isLocked(error) || storage !== null) {
+        if (isBegun) run.onPassDropped();
+        throw new NotNowError(errorMessage(error), { cause: error });
+      }
       if (isBegun || run.stopping.aborted) throw error;
       if (!isFinal(error, run)) return refused(error, startedAt, run);
       await run.onFatal(error, startedAt);

@@ -70,6 +70,8 @@ export type RunContext = Run &
     readonly onPassBegin: (job: PassJob) => void;
     /** Called after each pass, with what is kept of it; the next one waits for that. */
     readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }, memory: PassMemory) => Promise<void>;
+    /** Called when a pass ends without `onPassEnd`: the target is another configuration's, or another process has its lock. */
+    readonly onPassDropped: () => void;
     /** Called when the target fails for good, with the time when its pass, or the connection before the first one, began. */
     readonly onFatal: (error: unknown, startedAt: number) => Promise<void>;
   };

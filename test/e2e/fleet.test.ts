@@ -86,7 +86,7 @@ test("a configuration that gives targets of another one another control plane is
   const postgres = await ownPostgres(skip);
   const [server, otherServer] = [await serve(), await serve()];
   const { upstream, machine } = await fleetOf(postgres, server);
-  const { machine: otherMachine } = await fleetOf(postgres, otherServer);
+  const { upstream: otherUpstream, machine: otherMachine } = await fleetOf(postgres, otherServer);
   const first = await machine();
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
   await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 40_000 }).toBe(true);
@@ -98,6 +98,16 @@ test("a configuration that gives targets of another one another control plane is
   const commit = await upstream.commit(changed("grace@example.com"));
   await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 40_000 }).toBe(true);
   expect(otherServer.effects()).toEqual([]);
+  first.watch.kill("SIGTERM");
+  await first.watch.ended;
+  await forgetClaims(postgres.url);
+  await expect.poll(() => otherServer.effects(), { timeout: 40_000 }).toHaveLength(targets.length);
+  const otherCommit = (await otherUpstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(otherCommit)(await second.status()), { timeout: 40_000 }).toBe(true);
+  // The refusal was of the passes before.
+  const { stdout } = await second.operator.runHere(["history", "-o", "json"], second.env);
+  const passes = JSON.parse(stdout).targets.flatMap((one: { passes: readonly object[] }) => one.passes);
+  expect(passes.filter(({ result }: { result?: string }) => result !== "applied")).toEqual([]);
   second.watch.kill("SIGTERM");
   expect(await second.watch.ended).toMatchObject({ code: 0 });
 });
@@ -201,3 +211,13 @@ test("a machine without a daemon says that none runs there, and how to reach the
   const many = await runHere(["watch", "--workers", "101"], env);
   expect(many).toMatchObject({ code: 3, stderr: expect.stringContaining("a whole number from 1 to 100") });
 });
+
+/** Lets every target be taken over by another configuration at once. */
+async function forgetClaims(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("SELECT schemaname FROM pg_tables WHERE tablename = 'memory'");
+  for (const { schemaname } of rows)
+    await client.query(`UPDATE ${schemaname}.memory SET memory = memory::jsonb - 'claim'`);
+  await client.end();
+}

@@ -115,7 +115,13 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
       ...{ name: target.name, serverName: "embedded", isAlone: false, queue, election, sync: "heal" },
       ...{ intervalMs: INTERVAL_MS, driftIntervalMs: INTERVAL_MS, onTakeover: () => {}, onWorked: () => {} },
       onFailure: (error) => failures.push(errorMessage(error)),
-      ...{ onRecall: () => {}, onPassBegin: () => {}, onPassEnd: async () => {}, onFatal: async () => {} },
+      ...{
+        onRecall: () => {},
+        onPassBegin: () => {},
+        onPassDropped: () => {},
+        onPassEnd: async () => {},
+        onFatal: async () => {},
+      },
     }).catch((error: unknown) => {
       if (!stopping.signal.aborted) throw error;
     });
