@@ -2,10 +2,12 @@ import type { ReadMemory } from "../engine/load/pass-memory.ts";
 
 /** What the targets of a daemon remember between their passes. */
 export type KeptMemories = {
-  /** Takes what a target remembers, for the time of a pass; null if its state must be read again. */
+  /** What a target remembers, for a pass that begins; null if its state must be read again. It is not dropped until `keep`. */
   readonly take: (target: string) => ReadMemory | null;
   /** Keeps it until the next pass. `release` is called when it is dropped for other targets; with null it never is. */
   readonly keep: (target: string, memory: ReadMemory, release: (() => void) | null) => void;
+  /** Forgets what a target remembers, since another process has had a pass of it. */
+  readonly forget: (target: string) => void;
   /** The memories of some targets alone, for the daemon that follows this one. */
   readonly only: (targets: readonly string[]) => KeptMemories;
 };
@@ -28,11 +30,12 @@ export function keptMemories(
   earlier: Iterable<readonly [target: string, kept: Kept]> = [],
 ): KeptMemories {
   const all = new Map(earlier);
-  const dropOldest = (): void => {
+  const taken = new Set<string>();
+  const dropBefore = (last: string): void => {
     let sum = all.values().reduce((total, { memory }) => total + manifestsOf(memory), 0);
     for (const [target, { memory, release }] of all) {
-      if (sum <= most || all.size === 1) return;
-      if (release === null) continue;
+      if (sum <= most || target === last) return;
+      if (release === null || taken.has(target)) continue;
       sum -= manifestsOf(memory);
       all.delete(target);
       release();
@@ -40,15 +43,16 @@ export function keptMemories(
   };
   return {
     take: (target) => {
-      const memory = all.get(target)?.memory ?? null;
-      all.delete(target);
-      return memory;
+      taken.add(target);
+      return all.get(target)?.memory ?? null;
     },
     keep: (target, memory, release) => {
+      taken.delete(target);
       all.delete(target);
       all.set(target, { memory, release });
-      dropOldest();
+      dropBefore(target);
     },
+    forget: (target) => void all.delete(target),
     only: (targets) =>
       keptMemories(
         most,

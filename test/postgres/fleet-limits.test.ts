@@ -42,7 +42,7 @@ async function processesOf(count: number, limits: RequestLimits, answer: () => P
 test("two requests in flight are shared by three processes, and each gets on", async () => {
   const server = answeringAfter(10);
   const processes = await processesOf(3, { concurrency: 2, requestsPerSecond: null }, server.answer);
-  // None of them has a turn only once another one has made all of its requests.
+  // A turn of half a second may be enough for all requests of one process, but none waits until both others have made theirs.
   let over = 0;
   const count = () => {
     over += 1;
@@ -50,7 +50,7 @@ test("two requests in flight are shared by three processes, and each gets on", a
   const firsts = processes.map(({ request }) => request().then(() => over));
   await Promise.all(processes.map(({ requests }) => requests(60).then(count)));
   expect(server.seen.most).toBe(2);
-  expect(await Promise.all(firsts)).toEqual([0, 0, 0]);
+  expect(Math.max(...(await Promise.all(firsts)))).toBeLessThan(2);
 });
 
 test("the requests of a second are shared by three processes, with any number in flight", async () => {

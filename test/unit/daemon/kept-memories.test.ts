@@ -37,11 +37,16 @@ test("a target with more manifests than may be kept is forgotten when the next o
   expect(memories.take("other")).not.toBeNull();
 });
 
-test("what cannot be read again is kept, and what a pass has taken is not there for another one", () => {
+test("what cannot be read again is kept, and so is what a pass uses, also for the daemon after this one", () => {
   const memories = keptMemories(10);
   memories.keep("folder", memoryOf(20), null);
+  memories.keep("used", memoryOf(5), () => {});
+  memories.take("used");
   memories.keep("b", memoryOf(5), () => {});
-  expect(memories.only(["folder"]).take("folder")).not.toBeNull();
-  expect(memories.take("folder")).not.toBeNull();
+  const next = memories.only(["folder", "used"]);
+  expect(next.take("folder")).not.toBeNull();
+  expect(next.take("used")).not.toBeNull();
+  expect(next.take("b")).toBeNull();
+  memories.forget("folder");
   expect(memories.take("folder")).toBeNull();
 });
