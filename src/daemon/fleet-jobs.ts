@@ -92,8 +92,15 @@ export async function setUpQueue(boss: PgBoss, name: string, { policy, ...option
 /** The control plane of each target, as the ledger names it. */
 export type Servers = ReadonlyMap<string, string>;
 
-/** A pass in the queue, with its control plane, and how often in a row it was cut short. */
-export type QueuedPass = PassJob & { readonly server?: string; readonly losses?: number };
+/** A pass in the queue, with its control plane. */
+export type QueuedPass = PassJob & {
+  readonly server?: string;
+  /** How often in a row it was cut short. */
+  readonly losses?: number;
+  /** The process that it was cut short in, and how often that one has left it to the others since. */
+  readonly cutShortIn?: string;
+  readonly left?: number;
+};
 
 /** A pass to ask for, and what tells it apart from others. */
 export type PassRequest = {

@@ -23,6 +23,9 @@ const UNWATCHED_TRIES = 30;
 const UNWATCHED_MS = 600_000;
 const QUEUED_CHECK_MS = 1000;
 const STOP_MS = 5000;
+// A pass that was cut short here is left to the other processes for three seconds, since these may still reach what this one does not.
+const MOST_LEFT = 3;
+const LEFT_S = 1;
 
 /** The queue of the passes of a fleet, in PostgreSQL. */
 export type FleetQueueOptions = {
@@ -160,7 +163,7 @@ async function runJob(
   { boss, lanes, servers, clock, onTrouble }: Worker,
 ): Promise<void> {
   const { data, retryCount, createdOn } = queued;
-  const { losses = 0, server, ...job } = data;
+  const { losses = 0, server, cutShortIn, left = 0, ...job } = data;
   const lane = lanes.get(job.target);
   const isOwn = lane !== undefined && server === servers.get(job.target);
   const isOld = retryCount > UNWATCHED_TRIES && clock.now() - createdOn.getTime() > UNWATCHED_MS;
@@ -169,15 +172,18 @@ async function runJob(
   // Another machine has read a configuration with this target, or this one has stopped.
   if (!isOwn || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
   const { pass, times, interval, fail } = lane.running;
+  if (cutShortIn === machineName && left < MOST_LEFT)
+    return tryLater(boss, queued, { ...data, left: left + 1 }, LEFT_S);
   const due = new AbortController();
   using _interval = clock.after(times.intervalMs, () => due.abort());
   using _checks = clock.every(QUEUED_CHECK_MS, () => void endWaitingForOthers(boss, due).catch(onTrouble));
   try {
-    await lane.inTurn.add(() => pass({ job, stopWaiting: due.signal }));
+    await lane.inTurn.add(() => pass({ job, losses, stopWaiting: due.signal }));
   } catch (error) {
     if (!(error instanceof NotNowError)) fail(error);
     if (!(error instanceof CutShortError) || times.signal.aborted) throw error;
-    return tryLater(boss, queued, { losses: losses + 1, times });
+    const startAfter = Math.round(waitAfterLoss(losses + 1, times.intervalMs) / 1000);
+    return tryLater(boss, queued, { ...data, losses: losses + 1, cutShortIn: machineName, left: 0 }, startAfter);
   }
   // What was stopped in the middle goes on elsewhere.
   if (times.signal.aborted) throw new NotNowError("the process stops");
@@ -187,12 +193,12 @@ async function runJob(
 // The control plane is asked again after a while: the same may happen to whoever asks it next.
 async function tryLater(
   boss: PgBoss,
-  { id, retryCount, data }: JobWithMetadata<QueuedPass>,
-  { losses, times }: { readonly losses: number; readonly times: WorkTimes },
+  { id, retryCount }: JobWithMetadata<QueuedPass>,
+  pass: QueuedPass,
+  startAfter: number,
 ): Promise<void> {
   await boss.fail(PASSES, { id, retryCount });
-  const startAfter = Math.round(waitAfterLoss(losses, times.intervalMs) / 1000);
-  await boss.update(PASSES, { ...data, losses }, { id, startAfter });
+  await boss.update(PASSES, pass, { id, startAfter });
 }
 
 // A pass that only waits for rollouts leaves its place to one that waits for a worker.

@@ -48,6 +48,8 @@ export type DuePass = {
   readonly job: PassJob | null;
   /** Aborted when the next pass is due. */
   readonly stopWaiting: AbortSignal;
+  /** How often in a row it was cut short before, here or in other processes. */
+  readonly losses: number;
 };
 
 /** Why a pass could not begin or go on now; where the queue is shared, it tries the pass again, perhaps on another machine. */
@@ -55,7 +57,10 @@ export class NotNowError extends Error {
   override readonly name = "NotNowError";
 }
 
-/** Why a pass could not send all that it wanted to: it has lost its lease or its database. Where that goes on, it is tried ever later. */
+/**
+ * Why a pass could not read or send all that it wanted to: it has lost its lease, its database, its source or its control plane.
+ * Another process may still have them. Where that goes on, it is tried ever later.
+ */
 export class CutShortError extends NotNowError {}
 
 /** The wait before a pass that was cut short so often in a row, in milliseconds. */
@@ -126,7 +131,7 @@ export function createPassQueue({
           const stopWaiting = AbortSignal.any([asked.pending(), due.signal]);
           await between(target, async () => {
             const ended = waiting.splice(0);
-            await pass({ job: asked.take(), stopWaiting });
+            await pass({ job: asked.take(), stopWaiting, losses: 0 });
             for (const resolve of ended) resolve();
           });
         }

@@ -117,7 +117,7 @@ function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): (due: DueP
       await inTurn(target, turn, run, async ({ lock }) => {
         isBegun = true;
         const number = lock?.number ?? null;
-        if (last === null || number !== last + 1) run.memories.take(run.name);
+        if (last === null || number !== last + 1) run.memories.forget(run.name);
         last = number;
         if (!(await isRefused())) await pass(due);
       });

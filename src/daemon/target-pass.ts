@@ -1,3 +1,5 @@
+import { ClientError } from "../client/client-error.ts";
+import { errorMessage } from "../contract/error-message.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
@@ -70,7 +72,10 @@ export type RunContext = Run &
     readonly onPassBegin: (job: PassJob) => void;
     /** Called after each pass, with what is kept of it; the next one waits for that. */
     readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }, memory: PassMemory) => Promise<void>;
-    /** Called when a pass ends without `onPassEnd`: the target is another configuration's, or another process has its lock. */
+    /**
+     * Called when a pass ends without `onPassEnd`: the target is another configuration's, another process has its lock, or the pass
+     * is left to one that may reach more.
+     */
     readonly onPassDropped: () => void;
     /** Called when the target fails for good, with the time when its pass, or the connection before the first one, began. */
     readonly onFatal: (error: unknown, startedAt: number) => Promise<void>;
@@ -117,7 +122,8 @@ export function createPass(
   let [losses, retry]: [number, Disposable | null] = [0, null];
   // What cannot be read again is never dropped.
   const release = commits === null ? null : () => target.sourceCache?.release();
-  return async ({ job, stopWaiting }) => {
+  return async ({ job, stopWaiting, losses: earlierLosses }) => {
+    const isFirstTry = leader === null && earlierLosses === 0;
     retry?.[Symbol.dispose]();
     const startedAt = clock.now();
     const known = memories.take(name);
@@ -129,6 +135,11 @@ export function createPass(
     defaultCause = "interval";
     let applied: ApplyEvent | null = null;
     let isCutShort = false;
+    let unreached: string | null = null;
+    const emit: RunContext["emit"] = (event) => {
+      if (isFirstTry && event.what === "kept" && event.reason === "Unreachable") unreached = event.message;
+      context.emit(event);
+    };
     try {
       if (known === null) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
       if (known === null && leader === null) context.onRecall(memory.told);
@@ -136,13 +147,15 @@ export function createPass(
       await follow();
       await settled();
       const mode = modeOf(scope, stopWaiting);
-      const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, { ...context, stopping: signal });
+      const run = { ...context, emit, stopping: signal };
+      const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, run);
       memory = ended.memory;
       applied = ended.result.what === "applied" ? ended.result : null;
       hasWorked = true;
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
       isCutShort = leader === null && hasLostItsRight(ended.result);
+      if (isFirstTry && wasUnreached(ended.result)) unreached = "the control plane could not be read";
       const isLost = leader?.isLost() ?? false;
       losses = isLost ? losses + 1 : 0;
       if (ended.result.what === "superseded" || losses === 1) passAgain("retry");
@@ -157,11 +170,17 @@ export function createPass(
       }
       onFailure(error);
       isCutShort = leader === null && storeErrorCode(error) !== null;
+      if (isFirstTry && isOutOfReach(error)) unreached = errorMessage(error);
+    }
+    memories.keep(name, memory, release);
+    // Another process may reach it. The target is only in trouble where that one, or this one again, does not either.
+    if (unreached !== null) {
+      context.onPassDropped();
+      throw new CutShortError(unreached);
     }
     await target.order
       ?.observe({ commit: memory.lastApplied?.desired.revision ?? null, applied }, { clock, stopping: signal })
       .catch(onFailure);
-    memories.keep(name, memory, release);
     const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;
     const { lastApplied: _, ...remembered } = memory;
@@ -175,7 +194,7 @@ export function createPass(
     });
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
-    if (isCutShort) throw new CutShortError("the pass lost its lease or its database");
+    if (isCutShort) throw new CutShortError("the pass lost its lease, its database or its control plane");
   };
 }
 
@@ -189,6 +208,20 @@ function isFullPassDue({ lastFullPassAt }: PassMemory, now: number, driftInterva
 function hasLostItsRight(result: PassResult): boolean {
   if (result.what !== "applied") return false;
   return result.report.outcomes.some(({ error }) => error?.status === 412 || error?.code === LEDGER_UNWRITABLE);
+}
+
+const UNREACHED: readonly string[] = ["unreachable", "timeout", "connection-lost"];
+
+// Whether nothing was sent, since live could not be read.
+function wasUnreached(result: PassResult): boolean {
+  if (result.what === "planned") return !result.plan.complete;
+  if (result.what !== "applied") return false;
+  return !result.plan.complete && result.report.outcomes.every(({ attempts }) => attempts === 0);
+}
+
+function isOutOfReach(error: unknown): boolean {
+  if (error instanceof SourceError) return error.reason === "Unreachable";
+  return error instanceof ClientError && UNREACHED.includes(error.reason);
 }
 
 function requireNoOtherWriter(result: PassResult): void {

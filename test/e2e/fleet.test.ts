@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
-import { answer, faultProxy } from "../support/fault-proxy.ts";
+import { answer, dropBefore, faultProxy } from "../support/fault-proxy.ts";
 import { changed, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
 import { ownPostgres } from "../support/own-postgres.ts";
 import { serve } from "../support/server.ts";
@@ -78,6 +78,33 @@ test("a pass that loses its lease is made again at once, and not after the inter
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
   await expect.poll(async () => isAt(begun)(await status()), { timeout: 40_000 }).toBe(true);
   expect(refused.hits()).toBe(1);
+});
+
+// Its requests tell that they come from this process.
+const marking = `import { subscribe } from "node:diagnostics_channel";
+  subscribe("undici:request:create", ({ request }) => request.addHeader("x-process", "cut"));`;
+
+test("a pass that does not reach the control plane in one process is made by another, and nobody is told of trouble", async ({
+  skip,
+}) => {
+  const postgres = await ownPostgres(skip);
+  const proxy = await faultProxy(await serve());
+  const { upstream, machine } = await fleetOf(postgres, proxy.server);
+  const seldom = ["--interval", "3600", "--connect-timeout", "1"];
+  const first = await machine(seldom);
+  const cut = await machine(seldom, { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(marking)}` });
+  const begun = (await upstream.git("rev-parse", "HEAD")).trim();
+  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+  const isCutOff = proxy.inject(({ headers }) => headers["x-process"] === "cut", dropBefore);
+  for (const member of ["grace@example.com", "ada@example.com"]) {
+    const commit = await upstream.commit(changed(member));
+    cut.watch.kill("SIGHUP");
+    await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
+  }
+  expect(isCutOff.hits()).toBeGreaterThan(0);
+  const { stdout } = await first.operator.runHere(["history", "-o", "json"], first.env);
+  const passes = JSON.parse(stdout).targets.flatMap((one: { passes: readonly object[] }) => one.passes);
+  expect(passes.filter(({ result }: { result?: string }) => result !== "applied")).toEqual([]);
 });
 
 test("a configuration that gives targets of another one another control plane is refused, and leaves their state alone", async ({

@@ -141,7 +141,11 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
     abort: () => stopping.abort(new Error("killed")),
     stop,
     pass: async (name: string): Promise<void> => {
-      const due = { job: { target: name, scope: "all", cause: "request" }, stopWaiting: stopping.signal } as const;
+      const due = {
+        job: { target: name, scope: "all", cause: "request" },
+        losses: 0,
+        stopWaiting: stopping.signal,
+      } as const;
       await passes.get(name)?.(due);
     },
   };

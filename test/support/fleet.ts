@@ -12,9 +12,12 @@ export async function fleetOf(postgres: { readonly url: string }, server: Server
   const upstream = await upstreamOf(Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name)])));
   const config = { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "t/*" }] };
   const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
-  const machine = async (flags: readonly string[] = []) => {
+  const machine = async (flags: readonly string[] = [], more: { readonly [name: string]: string } = {}) => {
     const operator = await operatorOf(config, server);
-    const watch = operator.start(["watch", "--workers", "4", "--interval", "2", "--sink", "file", ...flags], env);
+    const watch = operator.start(["watch", "--workers", "4", "--interval", "2", "--sink", "file", ...flags], {
+      ...env,
+      ...more,
+    });
     const status = async (): Promise<readonly Status[]> =>
       JSON.parse((await operator.runHere(["status", "-o", "json"], env)).stdout).targets;
     return { operator, watch, status, env };
