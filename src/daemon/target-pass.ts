@@ -123,7 +123,7 @@ export function createPass(
   // What cannot be read again is never dropped.
   const release = commits === null ? null : () => target.sourceCache?.release();
   return async ({ job, stopWaiting, losses: earlierLosses }) => {
-    const isFirstTry = leader === null && earlierLosses === 0;
+    const isTriedElsewhere = leader === null && earlierLosses < MOST_TRIES;
     retry?.[Symbol.dispose]();
     const startedAt = clock.now();
     const known = memories.take(name);
@@ -137,7 +137,7 @@ export function createPass(
     let isCutShort = false;
     let unreached: string | null = null;
     const emit: RunContext["emit"] = (event) => {
-      if (isFirstTry && event.what === "kept" && event.reason === "Unreachable") unreached = event.message;
+      if (isTriedElsewhere && event.what === "kept" && event.reason === "Unreachable") unreached = event.message;
       context.emit(event);
     };
     try {
@@ -155,7 +155,7 @@ export function createPass(
       if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
       requireNoOtherWriter(ended.result);
       isCutShort = leader === null && hasLostItsRight(ended.result);
-      if (isFirstTry && wasUnreached(ended.result)) unreached = "the control plane could not be read";
+      if (isTriedElsewhere && wasUnreached(ended.result)) unreached = "the control plane could not be read";
       const isLost = leader?.isLost() ?? false;
       losses = isLost ? losses + 1 : 0;
       if (ended.result.what === "superseded" || losses === 1) passAgain("retry");
@@ -170,11 +170,11 @@ export function createPass(
       }
       onFailure(error);
       isCutShort = leader === null && storeErrorCode(error) !== null;
-      if (isFirstTry && isOutOfReach(error)) unreached = errorMessage(error);
+      if (isTriedElsewhere && isOutOfReach(error)) unreached = errorMessage(error);
     }
     memories.keep(name, memory, release);
     // Another process may reach it. The target is only in trouble where that one, or this one again, does not either.
-    if (unreached !== null) {
+    if (unreached !== null && earlierLosses === 0) {
       context.onPassDropped();
       throw new CutShortError(unreached);
     }
@@ -194,6 +194,7 @@ export function createPass(
     });
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
+    if (unreached !== null) throw new CutShortError(unreached);
     if (isCutShort) throw new CutShortError("the pass lost its lease, its database or its control plane");
   };
 }
@@ -209,6 +210,9 @@ function hasLostItsRight(result: PassResult): boolean {
   if (result.what !== "applied") return false;
   return result.report.outcomes.some(({ error }) => error?.status === 412 || error?.code === LEDGER_UNWRITABLE);
 }
+
+// What no process reaches waits for the interval after so many passes.
+const MOST_TRIES = 4;
 
 const UNREACHED: readonly string[] = ["unreachable", "timeout", "connection-lost"];
 
