@@ -23,8 +23,8 @@ const UNWATCHED_TRIES = 30;
 const UNWATCHED_MS = 600_000;
 const QUEUED_CHECK_MS = 1000;
 const STOP_MS = 5000;
-// A pass that was cut short here is left to the other processes for three seconds, since these may still reach what this one does not.
-const MOST_LEFT = 3;
+// A pass that was cut short here is left to the other processes for five seconds, since these may still reach what this one does not.
+const MOST_LEFT = 5;
 const LEFT_S = 1;
 
 /** The queue of the passes of a fleet, in PostgreSQL. */

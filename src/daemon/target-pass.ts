@@ -212,7 +212,7 @@ function hasLostItsRight(result: PassResult): boolean {
 }
 
 // What no process reaches waits for the interval after so many passes.
-const MOST_TRIES = 4;
+const MOST_TRIES = 6;
 
 const UNREACHED: readonly string[] = ["unreachable", "timeout", "connection-lost"];
 
