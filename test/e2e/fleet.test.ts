@@ -22,7 +22,7 @@ test("three processes share the passes of six targets, and a push reaches all of
   const machines = await Promise.all([machine(), machine(), machine()]);
   const [first] = machines;
   const commit = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
   expect(server.effects()).toHaveLength(targets.length);
   // A machine without a daemon asks the fleet, and waits for it, by the database.
   expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining("Synced") });
@@ -45,7 +45,7 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   const machines = await Promise.all([machine(["--listen", "127.0.0.1:0"]), machine()]);
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
   const [first] = machines;
-  await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
   await wire.disconnect();
   const commit = await upstream.commit(changed("grace@example.com"));
   for (const { watch } of machines) await watch.shows("stderr", /the queue of passes|cannot be reached/);
@@ -76,7 +76,7 @@ test("a pass that loses its lease is made again at once, and not after the inter
   const refused = proxy.inject("putTeam", answer(412, refusal), { times: 1, dryRun: false });
   const { status } = await machine(["--interval", "3600"]);
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await status()), { timeout: 40_000 }).toBe(true);
+  await expect.poll(async () => isAt(begun)(await status())).toBe(true);
   expect(refused.hits()).toBe(1);
 });
 
@@ -113,21 +113,21 @@ test("a configuration that gives targets of another one another control plane is
   const { upstream: otherUpstream, machine: otherMachine } = await fleetOf(postgres, otherServer);
   const first = await machine();
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 40_000 }).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
   const second = await otherMachine();
   for (const target of targets) {
     const refusal = `another configuration has the target ${target} in this database, with the control plane ${server.url};`;
     await second.watch.shows("stderr", new RegExp(refusal));
   }
   const commit = await upstream.commit(changed("grace@example.com"));
-  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 40_000 }).toBe(true);
+  await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
   expect(otherServer.effects()).toEqual([]);
   first.watch.kill("SIGTERM");
   await first.watch.ended;
   await forgetClaims(postgres.url);
-  await expect.poll(() => otherServer.effects(), { timeout: 40_000 }).toHaveLength(targets.length);
+  await expect.poll(() => otherServer.effects()).toHaveLength(targets.length);
   const otherCommit = (await otherUpstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(otherCommit)(await second.status()), { timeout: 40_000 }).toBe(true);
+  await expect.poll(async () => isAt(otherCommit)(await second.status())).toBe(true);
   // The refusal was of the passes before.
   const { stdout } = await second.operator.runHere(["history", "-o", "json"], second.env);
   const passes = JSON.parse(stdout).targets.flatMap((one: { passes: readonly object[] }) => one.passes);
@@ -144,7 +144,7 @@ test("a command on one machine is obeyed by all, and each target has its gauges 
   const machines = await Promise.all([machine(flags), machine(flags)]);
   const [first, second] = machines;
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await first.status()), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
   const hold = ["hold", "team/a", "--target", "a", "--reason", "incident", "--until", "1h"];
   expect(await first.operator.runHere(hold, first.env)).toMatchObject({ code: 0 });
   const commit = await upstream.commit(changed("grace@example.com"));
@@ -154,7 +154,7 @@ test("a command on one machine is obeyed by all, and each target has its gauges 
   expect(server.effects()).toHaveLength(2 * targets.length - 1);
   expect(await second.operator.runHere(["release", "team/a", "--target", "a"], second.env)).toMatchObject({ code: 0 });
   expect(await first.operator.runHere(["adopt", "team/b", "--target", "b"], first.env)).toMatchObject({ code: 0 });
-  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
   const addresses = machines.map(({ watch }) => /metrics on (\S+)/.exec(watch.stderr())?.[1]);
   await expect
     .poll(
@@ -180,7 +180,7 @@ test.for(["SIGKILL", "SIGSTOP"] as const)(
     const { upstream, machine } = await fleetOf(postgres, server);
     const lost = await machine();
     const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-    await expect.poll(async () => isAt(begun)(await lost.status()), { timeout: 30_000 }).toBe(true);
+    await expect.poll(async () => isAt(begun)(await lost.status())).toBe(true);
     const commit = await upstream.commit(changed("grace@example.com"));
     // In the middle of the first writes.
     await expect.poll(() => server.effects().length, { interval: 1, timeout: 10_000 }).toBeGreaterThan(targets.length);
@@ -207,7 +207,7 @@ test("processes whose database a newer release has upgraded end with that reason
   const machines = await Promise.all([machine(["--log-format", "json"]), machine()]);
   const [{ status, watch }] = machines;
   const commit = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(commit)(await status()), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => isAt(commit)(await status())).toBe(true);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   onTestFinished(() => client.end());

@@ -54,12 +54,12 @@ test.for(["refuses connections", "answers nothing"] as const)(
   async (how) => {
     const causes: unknown[] = [];
     const { queue, wire } = await processOf((due) => causes.push(due?.cause));
-    await expect.poll(() => causes, { timeout: 20_000 }).toEqual(["start"]);
+    await expect.poll(() => causes).toEqual(["start"]);
     if (how === "answers nothing") wire.stall();
     else await wire.disconnect();
     queue.enqueue(job);
     if (how === "refuses connections") await wire.restore();
-    await expect.poll(() => causes, { timeout: 30_000 }).toEqual(["start", "signal"]);
+    await expect.poll(() => causes).toEqual(["start", "signal"]);
   },
 );
 
@@ -69,13 +69,13 @@ test("a pass that has waited very long for another writer is made as soon as it 
     tries += 1;
     if (isLocked) throw new NotNowError("another process writes it");
   });
-  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => tries).toBeGreaterThan(0);
   await run(retriesOf("a"));
   const before = tries;
-  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(() => tries).toBeGreaterThan(before + 1);
   isLocked = false;
   const then = tries;
-  await expect.poll(() => tries, { timeout: 20_000 }).toBe(then + 1);
+  await expect.poll(() => tries).toBe(then + 1);
 });
 
 test("a pass over a target that nobody watches any more is not tried for ever", async () => {
@@ -83,34 +83,34 @@ test("a pass over a target that nobody watches any more is not tried for ever", 
   queue.enqueue({ ...job, target: "gone" });
   const states = async () =>
     (await run("SELECT state FROM holdfast_jobs.job WHERE data->>'target' = 'gone'")).map(({ state }) => state);
-  await expect.poll(states, { timeout: 20_000 }).toEqual(["retry"]);
+  await expect.poll(states).toEqual(["retry"]);
   // A process that has it may be busy for long.
   await run(retriesOf("gone"));
   const tries = async () =>
     Number((await run("SELECT retry_count FROM holdfast_jobs.job WHERE data->>'target' = 'gone'"))[0]?.retry_count);
-  await expect.poll(tries, { timeout: 20_000 }).toBeGreaterThan(500);
+  await expect.poll(tries).toBeGreaterThan(500);
   expect(await states()).not.toContain("completed");
   await run(retriesOf("gone", "1 hour"));
-  await expect.poll(states, { timeout: 20_000 }).toEqual(["completed"]);
+  await expect.poll(states).toEqual(["completed"]);
 });
 
 test("passes that have ended for ten minutes are deleted within a minute", async () => {
   const { run } = await processOf(() => {});
   const ended = async () => (await run("SELECT 1 FROM holdfast_jobs.job WHERE completed_on IS NOT NULL")).length;
-  await expect.poll(ended, { timeout: 20_000 }).toBe(1);
+  await expect.poll(ended).toBe(1);
   const undeleted = async () => (await run("SELECT 1 FROM holdfast_jobs.queue WHERE maintain_on IS NULL")).length;
-  await expect.poll(undeleted, { timeout: 20_000 }).toBe(0);
+  await expect.poll(undeleted).toBe(0);
   const ago = (column: string, age: string) => `${column} = ${column} - interval '${age}'`;
   await run(`UPDATE holdfast_jobs.job SET ${ago("created_on", "11 min")}, ${ago("completed_on", "11 min")}`);
   await run(`UPDATE holdfast_jobs.queue SET ${ago("maintain_on", "1 min")}`);
-  await expect.poll(ended, { timeout: 20_000 }).toBe(0);
+  await expect.poll(ended).toBe(0);
 });
 
 test("of two configurations with a target of one name on two control planes, each runs its own passes", async () => {
   const [first, second]: [unknown[], unknown[]] = [[], []];
   const one = await processOf((due) => first.push(due?.cause));
   const two = await processOf((due) => second.push(due?.cause), { server: "http://two", beside: one });
-  await expect.poll(() => [first, second], { timeout: 30_000 }).toEqual([["start"], ["start"]]);
+  await expect.poll(() => [first, second]).toEqual([["start"], ["start"]]);
   await Promise.all([one.queue.passed(job), two.queue.passed({ ...job, cause: "request" })]);
   expect([first, second]).toEqual([
     ["start", "signal"],
@@ -134,7 +134,7 @@ test("a pass that is cut short again and again is tried ever later, until one is
   const before = tries;
   // What is asked for begins at once, and is tried again after a second.
   queue.enqueue(job);
-  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(() => tries).toBeGreaterThan(before + 1);
 });
 
 const startLater = (when: string) =>
@@ -144,14 +144,14 @@ test("the pass of the interval is made by another process where the one that mad
   const { processOf: start, run } = await fleetOf();
   const causes: unknown[] = [];
   const lost = await start((due) => causes.push(due?.cause));
-  await expect.poll(() => causes, { timeout: 20_000 }).toEqual(["start"]);
-  await expect.poll(() => run(startLater("now() + interval '1h'")), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => causes).toEqual(["start"]);
+  await expect.poll(() => run(startLater("now() + interval '1h'"))).toHaveLength(1);
   await lost.wire.disconnect();
   const others: unknown[] = [];
   await start((due) => others.push(due?.cause));
-  await expect.poll(() => others, { timeout: 20_000 }).toEqual(["start"]);
-  await expect.poll(() => run(startLater("now()")), { timeout: 20_000 }).toHaveLength(1);
-  await expect.poll(() => others, { timeout: 20_000 }).toEqual(["start", "interval"]);
+  await expect.poll(() => others).toEqual(["start"]);
+  await expect.poll(() => run(startLater("now()"))).toHaveLength(1);
+  await expect.poll(() => others).toEqual(["start", "interval"]);
   expect(causes).toEqual(["start"]);
 });
 
@@ -163,12 +163,12 @@ test("a pass is made in each interval also where the clock of the database is se
     passes += 1;
   };
   for (const _ of [1, 2, 3]) await start(onPass);
-  await expect.poll(() => passes, { timeout: 40_000 }).toBeGreaterThan(6);
+  await expect.poll(() => passes).toBeGreaterThan(6);
   // Each process asks for one at its start, and late ones may be asked for twice.
   expect(passes).toBeLessThan(6 + (performance.now() - begun) / 1000);
-  await expect.poll(() => run(startLater("now() + interval '1h'")), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => run(startLater("now() + interval '1h'"))).toHaveLength(1);
   const before = passes;
-  await expect.poll(() => passes, { timeout: 40_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(() => passes).toBeGreaterThan(before + 1);
 });
 
 test("a worker that is free goes on with the next pass at once, and not at its next look into the queue", async () => {
@@ -192,21 +192,21 @@ test("what is asked for later, as at the end of a freeze, is asked for also when
   const { processOf: start, run } = await fleetOf();
   const causes: unknown[] = [];
   const lost = await start((due) => causes.push(due?.cause));
-  await expect.poll(() => causes, { timeout: 20_000 }).toEqual(["start"]);
+  await expect.poll(() => causes).toEqual(["start"]);
   const window: PassJob = { target: "a", scope: "all", cause: "window" };
   lost.queue.enqueueAfter(window, 3_600_000);
   const waiting = "FROM holdfast_jobs.job WHERE data->'pass'->>'cause' = 'window'";
   const asked = () => run(`SELECT 1 ${waiting}`);
-  await expect.poll(asked, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(asked).toHaveLength(1);
   // In place of the first.
   lost.queue.enqueueAfter(window, 5000);
   const waitS = () => run(`SELECT extract(epoch FROM start_after - now())::int AS s ${waiting}`);
-  await expect.poll(async () => Number((await waitS())[0]?.s), { timeout: 20_000 }).toBeLessThan(3000);
+  await expect.poll(async () => Number((await waitS())[0]?.s)).toBeLessThan(3000);
   expect(await asked()).toHaveLength(1);
   await lost.wire.disconnect();
   const others: unknown[] = [];
   await start((due) => others.push(due?.cause));
-  await expect.poll(() => others, { timeout: 30_000 }).toEqual(["start", "window"]);
+  await expect.poll(() => others).toEqual(["start", "window"]);
 });
 
 test("a queue that was made with other options gets those of the process that starts", async () => {
