@@ -1,6 +1,6 @@
-import { DatabaseSync } from "node:sqlite";
 import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { createIdGenerator } from "../../src/server/database/id-generator.ts";
+import { insertsInto, openToFill, take } from "../server/grow.ts";
 import { serviceName } from "./repository.ts";
 
 const CHUNK = 100_000;
@@ -10,8 +10,7 @@ const CHUNK = 100_000;
  * one service, since so many writes over HTTP would take the whole day.
  */
 export function fillControlPlane(file: string, workspaces: readonly string[], services: number): void {
-  using database = new DatabaseSync(file);
-  database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN");
+  using database = openToFill(file);
   const application = take(database, "applications");
   const deployment = take(database, "deployments");
   database.exec("DELETE FROM digests WHERE prefix LIKE 'service/%'");
@@ -21,15 +20,7 @@ export function fillControlPlane(file: string, workspaces: readonly string[], se
       .all()
       .map(({ id, name }) => [String(name), String(id)]),
   );
-  const addApplication = database.prepare(
-    `INSERT INTO applications
-       (id, created_at, json, fqn, name, type, workspace_id, last_deployment_id, active_deployment_id)
-     VALUES (?, ?, ?, ?, ?, 'service', ?, ?, ?)`,
-  );
-  const addDeployment = database.prepare(
-    `INSERT INTO deployments (id, created_at, json, application_id, version, is_over, look_at)
-     VALUES (?, ?, ?, ?, 1, 1, NULL)`,
-  );
+  const { addApplication, addDeployment } = insertsInto(database);
   const addDigest = database.prepare("INSERT INTO digests (prefix, name, marker) VALUES (?, ?, ?)");
   const newId = createIdGenerator(systemClock, systemRandom);
   const at = new Date(systemClock.now()).toISOString();
@@ -43,7 +34,7 @@ export function fillControlPlane(file: string, workspaces: readonly string[], se
       const { image, ...manifest } = deployment.manifest;
       const declared = { ...manifest, name, workspace_fqn: place.workspaceFqn, image: { ...image, image_uri } };
       const made = { ...deployment, id: last, fqn: `${fqn}:1`, applicationId: id, manifest: declared };
-      addDeployment.run(last, at, JSON.stringify(made), id);
+      addDeployment.run(last, at, JSON.stringify(made), id, 1);
       const shown = { ...application, id, name, fqn, ...place, lastDeploymentId: last, activeDeploymentId: last };
       addApplication.run(id, at, JSON.stringify(shown), fqn, name, String(place.workspaceId), last, last);
       addDigest.run(`service/${place.workspaceFqn}/`, name, nth);
@@ -52,11 +43,4 @@ export function fillControlPlane(file: string, workspaces: readonly string[], se
     }
   }
   database.exec("COMMIT; PRAGMA journal_mode = WAL");
-}
-
-/** The first row of a table as an object, which is taken out. */
-function take(database: DatabaseSync, table: "applications" | "deployments") {
-  const [row] = database.prepare(`SELECT json FROM ${table} LIMIT 1`).all();
-  database.exec(`DELETE FROM ${table}`);
-  return JSON.parse(String(row?.json));
 }

@@ -12,20 +12,11 @@ const START = Date.parse("2026-01-01T00:00:00Z");
  * million writes over HTTP would take the whole day.
  */
 export function grow(file: string, { workspaces, applications, deployments }: Amount): void {
-  using database = new DatabaseSync(file);
-  database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN");
+  using database = openToFill(file);
   const application = take(database, "applications");
   const deployment = take(database, "deployments");
   const rows = database.prepare("SELECT id, fqn FROM workspaces ORDER BY name").all();
-  const addApplication = database.prepare(
-    `INSERT INTO applications
-       (id, created_at, json, fqn, name, type, workspace_id, last_deployment_id, active_deployment_id)
-     VALUES (?, ?, ?, ?, ?, 'service', ?, ?, ?)`,
-  );
-  const addDeployment = database.prepare(
-    `INSERT INTO deployments (id, created_at, json, application_id, version, is_over, look_at)
-     VALUES (?, ?, ?, ?, ?, 1, NULL)`,
-  );
+  const { addApplication, addDeployment } = insertsInto(database);
   let now = START;
   const newId = createIdGenerator({ ...systemClock, now: () => now }, systemRandom);
   for (let nth = 0; nth < applications; nth += 1) {
@@ -49,8 +40,29 @@ export function grow(file: string, { workspaces, applications, deployments }: Am
   database.exec("COMMIT; PRAGMA journal_mode = WAL");
 }
 
+/** Opens the tables of a control plane that does not run, in a transaction: a crash may lose everything. */
+export function openToFill(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN");
+  return database;
+}
+
+/** The statements that add an application, and a deployment that is over. */
+export function insertsInto(database: DatabaseSync) {
+  const addApplication = database.prepare(
+    `INSERT INTO applications
+       (id, created_at, json, fqn, name, type, workspace_id, last_deployment_id, active_deployment_id)
+     VALUES (?, ?, ?, ?, ?, 'service', ?, ?, ?)`,
+  );
+  const addDeployment = database.prepare(
+    `INSERT INTO deployments (id, created_at, json, application_id, version, is_over, look_at)
+     VALUES (?, ?, ?, ?, ?, 1, NULL)`,
+  );
+  return { addApplication, addDeployment };
+}
+
 /** The first row of a table as an object, which is taken out. */
-function take(database: DatabaseSync, table: "applications" | "deployments"): object {
+export function take(database: DatabaseSync, table: "applications" | "deployments") {
   const [row] = database.prepare(`SELECT json FROM ${table} LIMIT 1`).all();
   database.exec(`DELETE FROM ${table}`);
   return JSON.parse(String(row?.json));

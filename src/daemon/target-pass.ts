@@ -195,7 +195,7 @@ export function createPass(
     // New paths were not watched while the pass ran.
     if (await follow()) passAgain("change");
     if (unreached !== null) throw new CutShortError(unreached);
-    if (isCutShort) throw new CutShortError("the pass lost its lease, its database or its control plane");
+    if (isCutShort) throw new CutShortError("the pass lost its lease or its database");
   };
 }
 

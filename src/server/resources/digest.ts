@@ -30,9 +30,10 @@ const latest = new WeakMap<Context["store"], { readonly commits: number; readonl
 
 // Each pass of each target asks for these, and a million resources take a quarter of a second.
 async function sumsOfAll({ store }: Context): Promise<readonly MarkerSum[]> {
+  if (store.isShared) return markerSums(store.read, "");
   const commits = store.commits();
   const known = latest.get(store);
-  if (known?.commits === commits && !store.isShared) return known.sums;
+  if (known?.commits === commits) return known.sums;
   const sums = await markerSums(store.read, "");
   if (store.commits() === commits) latest.set(store, { commits, sums });
   return sums;
