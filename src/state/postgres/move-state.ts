@@ -10,7 +10,6 @@ import {
   unlessGone,
 } from "../../store/postgres/session.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
-import { StoreError } from "../../store/store-error.ts";
 import { copyTables, numberedTables } from "../database/copy-tables.ts";
 import { type StateTables, stateMigrations } from "../database/state-schema.ts";
 import type { LedgerSource } from "../sqlite/export-state.ts";
@@ -18,7 +17,7 @@ import type { LedgerDestination } from "../sqlite/import-state.ts";
 import { ledgerFolder } from "../sqlite/ledger-folders.ts";
 import type { DatabasePlace, StateTransfer } from "../state.ts";
 import { inUse, requireKey } from "./postgres-state.ts";
-import { olderSchema, schemaOf, shownSchema, stateSchemas, targetIn } from "./state-schemas.ts";
+import { inSnapshot, schemaOf, shownSchema, stateSchemas, targetIn } from "./state-schemas.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
 import { leaseHolder } from "./writer-lease.ts";
 
@@ -36,16 +35,10 @@ export async function databaseLedgers(
     const name = shownSchema(publicAddress(address), schema);
     const target = await targetIn(session, schema, name);
     const copyTo = async (path: string): Promise<void> => {
-      const options = { clock, random, schema: "leave", namespace: schema, pools: POOLS } as const;
-      const opening = openPostgresStore<StateTables>(address, postgresStateMigrations(target), options);
-      await using store = await opening.catch((error: unknown) => {
-        throw error instanceof StoreError && error.code === "older-schema" ? olderSchema(name) : error;
+      await inSnapshot({ address, schema, target }, { clock, random }, async (snapshot) => {
+        await using copy = await openSqliteStore<StateTables>(path, stateMigrations(), { clock });
+        await copyTables(snapshot, copy, { from: key, to: exportKey });
       });
-      await using copy = await openSqliteStore<StateTables>(path, stateMigrations(), { clock });
-      await store.read
-        .transaction()
-        .setIsolationLevel("repeatable read")
-        .execute((snapshot) => copyTables(snapshot, copy, { from: key, to: exportKey }));
     };
     ledgers.push({ target, name, folder: ledgerFolder(folder, target), copyTo });
   }

@@ -1,6 +1,15 @@
 import { createHash } from "node:crypto";
+import type { Transaction } from "kysely";
+import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
+import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { publicAddress } from "../../store/postgres/address.ts";
+import { openPostgresStore } from "../../store/postgres/open.ts";
 import type { DatabaseSession } from "../../store/postgres/session.ts";
+import { StoreError } from "../../store/store-error.ts";
+import type { StateTables } from "../database/state-schema.ts";
+import { postgresStateMigrations } from "./state-tables.ts";
 
 /** The schema that has the state of a target. */
 export function schemaOf(target: string | null): string {
@@ -42,9 +51,27 @@ export async function targetIn(session: DatabaseSession, schema: string, shown: 
   });
 }
 
-/** The error where a state was written by an older release. */
-export function olderSchema(shown: string): HoldfastError {
+// The error where a state was written by an older release.
+function olderSchema(shown: string): HoldfastError {
   return new HoldfastError("error", `${shown} was written by an older release and has not been upgraded`, {
     hint: "run holdfast status with the configuration of its targets, which upgrades it; then run this again",
   });
+}
+
+/** A schema of a database that has the state of a target. */
+export type StateSchema = { readonly address: Secret; readonly schema: string; readonly target: string | null };
+
+/** Reads the state in a schema as it is at one moment, and changes nothing; fails where an older release has written it. */
+export async function inSnapshot<Result>(
+  { address, schema, target }: StateSchema,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+  read: (snapshot: Transaction<StateTables>) => Promise<Result>,
+): Promise<Result> {
+  const options = { clock, random, schema: "leave", namespace: schema, pools: { read: 1, write: 1 } } as const;
+  const opening = openPostgresStore<StateTables>(address, postgresStateMigrations(target), options);
+  await using store = await opening.catch((error: unknown) => {
+    const isOlder = error instanceof StoreError && error.code === "older-schema";
+    throw isOlder ? olderSchema(shownSchema(publicAddress(address), schema)) : error;
+  });
+  return await store.read.transaction().setIsolationLevel("repeatable read").execute(read);
 }
