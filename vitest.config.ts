@@ -11,6 +11,8 @@ const sources = [
   "schemas/**/*.json",
   "scripts/generate/**/*.ts",
   "src/contract/operations.ts",
+  "src/daemon/api/api-*.ts",
+  "src/dashboard/**/*",
   "src/server/resources/**/*.ts",
 ];
 
@@ -64,9 +66,9 @@ const soak = {
 export default defineConfig({
   test: {
     // Many times what a test needs on two busy processors: only what hangs runs into it.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 420_000,
+    hookTimeout: 420_000,
+    expect: { poll: { timeout: 150_000 } },
     pool: "forks",
     // On two processors: many tests wait for other processes, and for time to pass.
     maxWorkers: 6,

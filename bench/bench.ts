@@ -10,6 +10,7 @@ import {
   judgeClock,
   judgeGrowth,
   judgeMemory,
+  judgeMilliseconds,
   judgePasses,
   judgePeak,
   judgeRest,
@@ -56,6 +57,7 @@ function report(results: Results): void {
 function judge(results: Results): readonly Row[] {
   const {
     startUp,
+    dashboard,
     validate,
     faulty,
     applies,
@@ -90,6 +92,9 @@ function judge(results: Results): readonly Row[] {
     judgeFloor("apply of one of 200 targets (CPU)", manyTargets.apply, { atMost: 6 }),
     judgeClock("import", imported, { atMost: Math.max(10_000, size.count) }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
+    // For 10,000 resources.
+    judgeMilliseconds("dashboard, first view", dashboard.firstViews, { atMost: Math.max(1000, size.count / 10) }),
+    judgeMilliseconds("dashboard, one update", dashboard.updates, { atMost: 200 }),
     ...(applies === null
       ? []
       : [

@@ -116,7 +116,20 @@ export function judgeMemory(measure: string, megabytes: number, { atMost }: { re
 
 /** Judges how long ours takes by the clock. */
 export function judgeClock(measure: string, { ours }: Measured, { atMost }: { readonly atMost: number }): Row {
-  const took = median(ours.map(({ milliseconds }) => milliseconds));
+  return judgeMilliseconds(
+    measure,
+    ours.map(({ milliseconds }) => milliseconds),
+    { atMost },
+  );
+}
+
+/** Judges the median of times. */
+export function judgeMilliseconds(
+  measure: string,
+  times: readonly number[],
+  { atMost }: { readonly atMost: number },
+): Row {
+  const took = median(times);
   return {
     measure,
     goal: `≤ ${atMost} ms`,

@@ -6,6 +6,7 @@ import { alternateRuns, type Measured, type Pair } from "./alternate-runs.ts";
 import { buildFloors, type Floors } from "./build-floors.ts";
 import { corpus, withFault, writeCorpus } from "./corpus/corpus.ts";
 import { type DaemonPasses, measureDaemon } from "./daemon.ts";
+import { type DashboardTimes, measureDashboard } from "./dashboard.ts";
 import { dryRunPair } from "./dry-runs.ts";
 import { MANIFESTS as MANY_TARGETS_MANIFESTS, type ManyTargets, measureManyTargets } from "./many-targets.ts";
 import { measurePushes, type Pushes } from "./push.ts";
@@ -18,6 +19,7 @@ export type Size = { readonly count: number; readonly pairs: number; readonly co
 /** Everything that was measured. */
 export type Results = {
   readonly startUp: Measured;
+  readonly dashboard: DashboardTimes;
   readonly validate: Measured;
   /** One fault in each file, against none. */
   readonly faulty: Measured;
@@ -76,6 +78,8 @@ export async function measureAll(size: Size, note: (line: string) => void): Prom
     await asked.stop();
     planes.pop();
     const manyTargets = await manyTargetsIn(join(work, "targets"), { planes, floors, size, measure });
+    note("the page of a daemon");
+    const dashboard = await measureDashboard(join(work, "dashboard"), size);
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
     const validate = await measure("validate, cold", validatePair(place));
     const faulty = await measure("validate, one fault in each file", faultyPair(work, place));
@@ -114,6 +118,7 @@ export async function measureAll(size: Size, note: (line: string) => void): Prom
     );
     return {
       startUp,
+      dashboard,
       validate,
       faulty,
       applies,

@@ -13,6 +13,7 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
 // Made from schemas and pipelines, and given a new time by every check.
 const COMPILED = [
   "commands/generated",
+  "daemon/api/generated",
   "schema/generated",
   "server/generated",
   "contract/generated/manifests.ts",

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { dashboardPage } from "./build/dashboard-page.ts";
 import { conceptText } from "./generate/concept.ts";
 import { editorSchemasText } from "./generate/editor-schemas.ts";
 import { fieldReferenceText } from "./generate/field-reference.ts";
@@ -54,7 +55,13 @@ async function compiledTexts(schemas: Schemas): Promise<Texts> {
 
 async function referenceTexts(): Promise<Texts> {
   const { referenceForms } = await import("./generate/reference.ts");
-  return referenceForms().map(([file, text]) => [`src/server/generated/reference/${file}`, text] as const);
+  const { dashboardOpenApi } = await import("./generate/dashboard-openapi.ts");
+  const { page } = await dashboardPage(root);
+  return [
+    ["src/daemon/api/generated/dashboard/page.json", `${JSON.stringify(page)}\n`],
+    ...referenceForms().map(([file, text]) => [`src/server/generated/reference/${file}`, text] as const),
+    ["src/daemon/api/generated/dashboard/openapi.json", `${JSON.stringify(dashboardOpenApi(root))}\n`],
+  ];
 }
 
 async function committedTexts(schemas: Schemas): Promise<Texts> {

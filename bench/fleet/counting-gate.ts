@@ -10,8 +10,8 @@ export type CountingGate = AsyncDisposable & {
   readonly refuseDigests: () => void;
 };
 
-/** Opens one in this process, so that it takes none of the time that is measured. */
-export async function openGate(server: string): Promise<CountingGate> {
+/** Opens one at an address of this machine, in this process, so that it takes none of the time that is measured. */
+export async function openGate(server: string, host: string): Promise<CountingGate> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   let [requests, refuses] = [0, false];
   const gate = createServer((message, reply) => {
@@ -31,11 +31,11 @@ export async function openGate(server: string): Promise<CountingGate> {
     message.pipe(onward);
   });
   gate.keepAliveTimeout = 60_000;
-  await new Promise<void>((listening) => gate.listen(0, "127.0.0.1", listening));
+  await new Promise<void>((listening) => gate.listen(0, host, listening));
   const address = gate.address();
   if (address === null || typeof address === "string") throw new TypeError("it listens on no port");
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://${host}:${address.port}`,
     uncounted: server,
     requests: () => requests,
     refuseDigests: () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parse } from "yaml";
+import { type NetworkHost, NO_NETWORK, openNetwork } from "../../test/support/network-hosts.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { DAEMON, daemonEnvironment } from "../daemon.ts";
 import { startHoldfastServe, TOKEN } from "../start-control-plane.ts";
@@ -42,11 +43,14 @@ export type FleetFigures = {
   readonly verified: Passes;
   /** The same with a control plane without digests. */
   readonly listed: Passes;
-  /** The same in one process, which shares no passes. */
-  readonly single: Passes;
+  /** The same in one process, which shares no passes, over so many of the repositories. */
+  readonly single: Passes & { readonly repositories: number };
   /** The most memory that a process of the fleet has had. */
   readonly peakMegabytes: number;
 };
+
+// One process keeps what all its sources declare, 2 kB for each manifest, and passes over more than 200,000 begin anew each time.
+const MOST_IN_ONE_PROCESS = 300_000;
 
 const KEY = "11".repeat(32);
 const SECRET = "bench-only-webhook-secret";
@@ -62,26 +66,43 @@ type World = {
 /** A process of the fleet, with a folder of its own. */
 type Machine = { readonly folder: string; readonly process: ChildProcess; readonly pid: number };
 
+const LOOPBACK = "127.0.0.1";
+
+function addressAt(address: string, host: string): string {
+  const url = new URL(address);
+  url.hostname = host;
+  return url.href;
+}
+
 /** Lets a fleet create everything, and measures its passes when there is nothing left to do. */
 export async function measureFleet(size: FleetSize, note: (line: string) => void): Promise<FleetFigures> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-fleet-"));
   await using resources = new AsyncDisposableStack();
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const postgres = resources.use(await startPostgres());
+  const network = await openNetwork(size.machines);
+  if (network === null) note(NO_NETWORK);
+  else resources.use(network);
+  const { address: here = LOOPBACK, hosts = [] } = network ?? {};
+  const postgres = resources.use(await startPostgres(network === null ? {} : { address: here }));
   const names = Array.from({ length: size.repositories }, (_, nth) => `r${String(nth).padStart(3, "0")}`);
   note(`${size.repositories} repositories of ${size.manifests} manifests`);
   const server = await startFilled(join(folder, "control-plane"), names, size);
   resources.defer(() => server.stop());
-  const gate = resources.use(await openGate(server.url));
+  const gate = resources.use(await openGate(server.url, here));
   const env = {
     ...daemonEnvironment(),
     ...{ HOLDFAST_SERVER: gate.url, HOLDFAST_TOKEN: TOKEN, HOLDFAST_CACHE: "on" },
-    ...{ HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: KEY, HOLDFAST_CONFIG: join(folder, "operator.yaml") },
+    ...{
+      HOLDFAST_STATE: addressAt(postgres.url, here),
+      HOLDFAST_STATE_KEY: KEY,
+      HOLDFAST_CONFIG: join(folder, "operator.yaml"),
+    },
   };
   const world: World = { folder, size, server, gate, env };
   writeRepositories(world, names);
+  writeOperator(world, names);
   const machines = Array.from({ length: size.machines }, (_, nth) =>
-    startMachine(world, `machine-${nth}`, ["--workers", `${size.workers}`]),
+    startMachine(world, `machine-${nth}`, { flags: ["--workers", `${size.workers}`], host: hosts[nth] }),
   );
   resources.defer(() => stopAll(machines));
   note("the first passes");
@@ -89,6 +110,8 @@ export async function measureFleet(size: FleetSize, note: (line: string) => void
   note(`a push, after ${(first.milliseconds / 1000).toFixed(0)} s`);
   const pushMs = await measurePush(world, machines.at(-1));
   note("passes with nothing to do");
+  // The first reads what others have changed meanwhile, and the second only the digests of that, as all further ones.
+  await passOverAll(world, machines[0]);
   await passOverAll(world, machines[0]);
   const verified = await measured(world, machines, () => passOverAll(world, machines[0]));
   note("passes with nothing to do, by lists");
@@ -98,10 +121,12 @@ export async function measureFleet(size: FleetSize, note: (line: string) => void
   const peak = Math.max(...machines.map(({ pid }) => peakMegabytes(pid)));
   await stopAll(machines);
   note("passes with nothing to do, by lists, in one process");
-  const alone = [startMachine(world, "alone", [])];
+  const some = names.slice(0, Math.max(1, Math.floor(MOST_IN_ONE_PROCESS / size.manifests)));
+  writeOperator(world, some);
+  const alone = [startMachine(world, "alone", { flags: [], host: hosts[0] })];
   resources.defer(() => stopAll(alone));
   await passOverAll(world, alone[0]);
-  const single = await measured(world, alone, () => passOverAll(world, alone[0]));
+  const single = { ...(await measured(world, alone, () => passOverAll(world, alone[0]))), repositories: some.length };
   return { first, pushMs, verified, listed, single, peakMegabytes: peak };
 }
 
@@ -121,6 +146,10 @@ async function startFilled(data: string, names: readonly string[], { manifests }
 function writeRepositories({ folder, size }: World, names: readonly string[]): void {
   for (const name of names)
     writeRepository(join(folder, "repositories", name), { workspace: name, manifests: size.manifests });
+  writeFileSync(join(folder, "secret"), SECRET);
+}
+
+function writeOperator({ folder }: World, names: readonly string[]): void {
   const operator = {
     sources: names.map((name) => ({
       name,
@@ -130,15 +159,18 @@ function writeRepositories({ folder, size }: World, names: readonly string[]): v
     targets: names.map((name) => ({ name, source: name })),
   };
   writeFileSync(join(folder, "operator.yaml"), JSON.stringify(operator));
-  writeFileSync(join(folder, "secret"), SECRET);
 }
 
-function startMachine({ folder, env }: World, name: string, flags: readonly string[]): Machine {
+type MachineOptions = { readonly flags: readonly string[]; readonly host: NetworkHost | undefined };
+
+function startMachine({ folder, env }: World, name: string, { flags, host }: MachineOptions): Machine {
   const own = join(folder, name);
   mkdirSync(own);
   const log = openSync(join(own, "log"), "a");
-  const args = ["watch", "--no-wait", "--interval", "3600", "--listen", "127.0.0.1:0", "-o", "text", ...flags];
-  const child = spawn(DAEMON, args, { cwd: own, env, stdio: ["ignore", log, log] });
+  const listening = `${host?.address ?? LOOPBACK}:0`;
+  const args = ["watch", "--no-wait", "--interval", "3600", "--listen", listening, "-o", "text", ...flags];
+  const [command = DAEMON, ...before] = host === undefined ? [] : [...host.through, DAEMON];
+  const child = spawn(command, [...before, ...args], { cwd: own, env, stdio: ["ignore", log, log] });
   return { folder: own, process: child, pid: child.pid ?? 0 };
 }
 
@@ -172,6 +204,7 @@ async function passOverAll({ env }: World, machine: Machine | undefined): Promis
   for (;;) {
     const { code, text } = await holdfast(["reconcile", "-o", "json"], { env, machine });
     if (code === 0) return;
+    requireRunning(machine);
     if (!text.includes("no daemon runs")) throw new Error(`reconcile ends with ${code}: ${text.slice(0, 1000)}`);
     await wait(500);
   }
@@ -185,10 +218,16 @@ async function firstPasses({ size }: World, machines: readonly Machine[]): Promi
       logs.flatMap((log) => [...log.matchAll(/^(\S+): \S+ idle until /gm)].map(([, name]) => name)),
     );
     if (passed.size === size.repositories) return;
-    const ended = machines.findIndex(({ process }) => process.exitCode !== null);
-    if (ended !== -1) throw new Error(`a process has ended: ${logs[ended]?.slice(-2000)}`);
+    for (const machine of machines) requireRunning(machine);
     await wait(ASK_AGAIN_MS);
   }
+}
+
+function requireRunning(machine: Machine | undefined): void {
+  if (machine === undefined) throw new TypeError("there is no process");
+  const { folder, process } = machine;
+  if (process.exitCode === null && process.signalCode === null) return;
+  throw new Error(`a process has ended: ${readFileSync(join(folder, "log"), "utf8").slice(-2000)}`);
 }
 
 const ASK_AGAIN_MS = 500;

@@ -9,6 +9,8 @@ export type Schemas = {
   readonly config: SchemaNode;
   /** What every application has, of whatever type. */
   readonly application: SchemaNode;
+  /** The bodies that a daemon takes, by the names of their parts in `output/`. */
+  readonly requests: ReadonlyMap<string, SchemaNode>;
   /** The files as they stand: those of kinds, in which parts of `shared/` are references, and those parts. */
   readonly files: { readonly kinds: ReadonlyMap<string, SchemaNode>; readonly shared: readonly SchemaNode[] };
 };
@@ -29,7 +31,15 @@ export function readSchemas(root: string): Schemas {
     },
     config: read("config/holdfast.json"),
     application: read("shared/application.json"),
+    requests: requestsIn(join(folder, "output")),
   };
+}
+
+const REQUEST = /(?:Request|ToSend)$/;
+
+function requestsIn(folder: string): ReadonlyMap<string, SchemaNode> {
+  const parts = readdirSync(folder).flatMap((name) => Object.entries(readSchema(join(folder, name)).$defs ?? {}));
+  return new Map(parts.filter(([name]) => REQUEST.test(name)));
 }
 
 /** What the schema of all applications is found under: no manifest has such a type. */
@@ -41,15 +51,13 @@ export function typeNames(type: string, schema: SchemaNode): readonly string[] {
 }
 
 /** Texts of all schemas by file name, each with the parts of `shared/` that it refers to. */
-export function schemaTexts({ kinds, config, application }: Schemas): readonly (readonly [string, string])[] {
-  return [...kinds, ["config", config] as const, [APPLICATION, application] as const].map(([name, schema]) => [
-    name,
-    JSON.stringify(schema),
-  ]);
+export function schemaTexts({ kinds, config, application, requests }: Schemas): readonly (readonly [string, string])[] {
+  const others = [["config", config] as const, [APPLICATION, application] as const];
+  return [...kinds, ...others, ...requests].map(([name, schema]) => [name, JSON.stringify(schema)]);
 }
 
 /** Source text of `src/schema/generated/types.ts`: what is asked of every type while its schema is not read. */
-export function typesText({ kinds }: Schemas): string {
+export function typesText({ kinds, requests }: Schemas): string {
   const rows = [...kinds].flatMap(([file, schema]) => {
     const row = JSON.stringify({ file, required: schema.required ?? [] });
     return typeNames(file, schema).map((name) => `  ${JSON.stringify(name)}: ${row},`);
@@ -59,6 +67,8 @@ export function typesText({ kinds }: Schemas): string {
     "export const schemaTypes: { readonly [type: string]: { readonly file: string; readonly required: readonly string[] } } = {",
     ...rows,
     "};",
+    "/** The names of the bodies that a daemon takes. */",
+    `export const requestNames = ${JSON.stringify([...requests.keys()])} as const;`,
     "",
   ].join("\n");
 }

@@ -47,15 +47,14 @@ const SHARED = "https://holdfast.dev/schemas/shared/";
 const PART = "#/$defs/";
 
 // The parts that schemas share stay references here. Each is a schema of its own: only so it is compiled once.
-function named({ files, config, application }: Schemas): readonly Module[] {
+function named({ files, config, application, requests }: Schemas): readonly Module[] {
   const whole = files.shared.find(({ $id }) => $id === application.$id) ?? application;
-  return [...files.kinds, ["config", config] as const, [APPLICATION, { ...whole, $id: APPLICATION }] as const].map(
-    ([name, schema]) => {
-      const $id = schema.$id ?? name;
-      const one = { ...referring(schema, name === APPLICATION ? application.$id : undefined), $id };
-      return { file: name, parts: [one], isKind: true };
-    },
-  );
+  const others = [["config", config] as const, [APPLICATION, { ...whole, $id: APPLICATION }] as const];
+  return [...files.kinds, ...others, ...requests].map(([name, schema]) => {
+    const $id = schema.$id ?? name;
+    const one = { ...referring(schema, name === APPLICATION ? application.$id : undefined), $id };
+    return { file: name, parts: [one], isKind: true };
+  });
 }
 
 function sharedModule({ $id = "", $defs = {} }: SchemaNode): Module {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../clock/clock.ts";
 import type { Decision } from "../core/decide/decision.ts";
 import type { LiveRow } from "../core/kind.ts";
 import type { LiveView } from "../core/live.ts";
@@ -7,11 +6,8 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { isRecordOf, requireOpened } from "../core/recorded.ts";
 import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
-import type { SealKey } from "../seal/seal-key.ts";
-import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
-import type { OnForgotten } from "../state/state.ts";
-import { storageErrorAt } from "../store/store-error.ts";
+import type { OnForgotten, StateCache } from "../state/state.ts";
 import type { RowsRead } from "./known-in-sync.ts";
 import {
   type CachedList,
@@ -25,45 +21,31 @@ import {
 /** Keeps the facts about one control plane from pass to pass. */
 export type LiveCache = {
   /** The facts. The receipts must be those of the same control plane. */
-  readonly load: (recorded: ReadonlyMap<Identity, ReceiptHead>) => LiveFacts;
+  readonly load: (recorded: ReadonlyMap<Identity, ReceiptHead>) => Promise<LiveFacts>;
   /** Keeps what a plan has found in sync, for the next one. */
-  readonly keep: (planned: Planned) => void;
-};
-
-/** Which control plane and build a cache belongs to. */
-export type CacheOwner = {
-  readonly clock: Clock;
-  readonly server: string;
-  readonly key: SealKey;
-  readonly build: string;
-  /** Called if the file cannot be written; null if nothing can be stored, which was then reported already. */
-  readonly onForgotten: OnForgotten | null;
+  readonly keep: (planned: Planned) => Promise<void>;
 };
 
 /**
- * Keeps the facts about one control plane in memory, and between runs in a sealed file. A file that cannot be read, or
- * that another build or a run against another server wrote, is ignored.
+ * Keeps the facts about one control plane in memory, and between runs in the state. `onForgotten` is called if they cannot
+ * be stored; it is null if nothing can be stored, which was then reported already.
  */
-export function liveCacheIn(path: string, { clock, server, key, build, onForgotten }: CacheOwner): LiveCache {
-  const name = `live cache of ${server} by ${build}`;
+export function liveCacheIn(content: StateCache, onForgotten: OnForgotten | null): LiveCache {
   let known: LiveFacts | null = null;
-  const read = (recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts => {
-    const text = readSealed(path, key, name);
-    return text === null ? NO_LIVE_FACTS : readLiveFacts(text, recorded);
-  };
   return {
-    load: (recorded) => {
-      known ??= read(recorded);
+    load: async (recorded) => {
+      const text = await content.readNew();
+      known = text === null ? (known ?? NO_LIVE_FACTS) : readLiveFacts(text, recorded);
       return known;
     },
-    keep: (planned) => {
+    keep: async (planned) => {
       if (known === null || planned.rowsRead === null) return;
       const facts = factsAfter(known, planned.rowsRead, planned);
       if (facts === null) return;
       known = facts;
       if (onForgotten === null) return;
-      const failure = writeSealed(path, { key, name, clock }, writeLiveFacts(facts));
-      if (failure !== null) onForgotten("what was read of the control plane", storageErrorAt(path, failure));
+      const failure = await content.write(writeLiveFacts(facts));
+      if (failure !== null) onForgotten("what was read of the control plane", failure);
     },
   };
 }

@@ -66,6 +66,13 @@ export class ClientError extends HoldfastError {
   }
 }
 
+const OUT_OF_REACH: readonly FailureReason[] = ["unreachable", "timeout", "connection-lost"];
+
+/** Whether a call failed since the control plane did not answer; another process may reach it. */
+export function isOutOfReach(error: unknown): boolean {
+  return error instanceof ClientError && OUT_OF_REACH.includes(error.reason);
+}
+
 const codes: { readonly [reason in FailureReason]?: FailureCode } = {
   unauthorized: "unauthorized",
   forbidden: "unauthorized",

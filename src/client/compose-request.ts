@@ -1,4 +1,4 @@
-import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY, NOT_STORED } from "../contract/headers.ts";
+import { ACTOR, FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY, NOT_STORED } from "../contract/headers.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { fillPath, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -29,9 +29,17 @@ export function composeRequest(
     base,
     token,
     userAgent,
-  }: { readonly origin: string; readonly base: string; readonly token: Secret; readonly userAgent: string },
+    actor,
+  }: {
+    readonly origin: string;
+    readonly base: string;
+    readonly token: Secret;
+    readonly userAgent: string;
+    readonly actor: () => string | null;
+  },
 ): Request {
   const { body } = content;
+  const person = operation.retry === "read" ? null : actor();
   return {
     origin,
     method: operation.method,
@@ -45,6 +53,7 @@ export function composeRequest(
       ...(operation.retry === "read" ? {} : NOT_STORED),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(content.idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: content.idempotencyKey }),
+      ...(person === null ? {} : { [ACTOR]: encodeURIComponent(person) }),
       ...fenceHeaders(content.fence),
     },
     body: body === undefined ? null : JSON.stringify(body),

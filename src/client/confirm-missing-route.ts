@@ -22,6 +22,8 @@ export type RequestLine = {
   readonly origin: string;
   readonly base: string;
   readonly userAgent: string;
+  /** The person who asked for the writes that are sent now; null where nobody did. */
+  readonly actor: () => string | null;
   readonly requestTimeout: number;
   readonly dispatchers: Dispatchers;
   readonly credential: Credential;

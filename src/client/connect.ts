@@ -10,6 +10,7 @@ import { createFirstContact } from "./first-contact.ts";
 import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
+import { type RecordedRequests, recordRequests } from "./recorded-requests.ts";
 import type { RequestLimit } from "./request-limit.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { parseAddress } from "./server-address.ts";
@@ -37,6 +38,8 @@ export type ConnectOptions = {
   /** The environment variables that name proxies, usually `process.env`. */
   readonly env: Environment;
   readonly userAgent: string;
+  /** The person who asked for the writes that are sent now, which name it. @default nobody */
+  readonly actor?: () => string | null;
   /** The longest wait in milliseconds that the server may request before a retry. @default 60_000 */
   readonly retryWait?: number;
   /** Called for each wait longer than five seconds, with the reason and the end of the wait. */
@@ -61,6 +64,7 @@ export type Connection = {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly probeRoute: RouteProbe;
+  readonly requests: RecordedRequests;
   readonly capabilities: ServerCapabilities;
   /** The control plane's time in epoch milliseconds; null until a reply has had a `Date` header. */
   readonly serverTime: () => number | null;
@@ -81,32 +85,36 @@ export function connect(options: ConnectOptions): Connection {
     origin: address.origin,
     base: address.base,
     userAgent: options.userAgent,
+    actor: options.actor ?? (() => null),
     requestTimeout: options.requestTimeout,
     dispatchers,
     credential: createCredential(options.token),
     clock,
     random,
   };
-  const call = createCall({
-    ...line,
-    capabilities,
-    isMissing: createRouteCheck(line),
-    serverPause: createServerPause(clock),
-    firstContact: createFirstContact(address),
-    reach,
-    serverClock,
-    retryWait: options.retryWait ?? RETRY_WAIT,
-    waitNotice: createWaitNotices(clock, options.onWait ?? (() => undefined)),
-    stopping: options.stopping ?? signal,
-    signal,
-    ...(options.log === undefined ? {} : { log: options.log }),
-    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
-  });
+  const { call, ...requests } = recordRequests(
+    createCall({
+      ...line,
+      capabilities,
+      isMissing: createRouteCheck(line),
+      serverPause: createServerPause(clock),
+      firstContact: createFirstContact(address),
+      reach,
+      serverClock,
+      retryWait: options.retryWait ?? RETRY_WAIT,
+      waitNotice: createWaitNotices(clock, options.onWait ?? (() => undefined)),
+      stopping: options.stopping ?? signal,
+      signal,
+      ...(options.log === undefined ? {} : { log: options.log }),
+      ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+    }),
+  );
   return {
     origin: address.origin,
     reader: createReader(call, address.origin),
     writer: createWriter(call, capabilities),
     probeRoute: createRouteProbe(call, address.origin),
+    requests,
     capabilities,
     serverTime: serverClock.now,
     [Symbol.asyncDispose]: dispatchers.close,

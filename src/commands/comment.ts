@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Json } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { type PlanDocument, readPlanDocuments } from "../core/plan/read-plan-documents.ts";
@@ -9,10 +10,17 @@ import { postStickyIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
-import { chooseForge, type ForgeChoice, missingChoice, openForge } from "./configuration/choose-forge.ts";
-import type { comment } from "./declarations/comment.ts";
+import {
+  chooseForge,
+  type ForgeChoice,
+  missingChoice,
+  openForge,
+  pullRequestOf,
+} from "./configuration/choose-forge.ts";
+import type { comment as declaration } from "./declarations/comment.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
 import { fullReportNote } from "./output/pass-notices.ts";
+import { plansAddress, sendPlan } from "./output/send-plan.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Enough for the plan of ten thousand resources; the limit is needed because the file may come from an untrusted job. */
@@ -20,16 +28,43 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_CHARACTERS = 60_000;
 
 /**
- * Shows a plan as a comment on its pull request, and a drift report as an issue. If that fails, it prints the text and
- * exits with 0, unless --require-comment is given.
+ * Shows a plan as a comment on its pull request and, with --publish, on a dashboard, and a drift report as an issue. If that
+ * fails, it prints the text and exits with 0, unless --require-comment is given.
  */
-export async function run(invocation: InvocationOf<typeof comment>): Promise<number> {
+export async function run(invocation: InvocationOf<typeof declaration>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const [path] = args;
   if (path === undefined) throw missingChoice(invocation, { isDrift: false });
-  const documents = readDocuments(path, terminal.cwd);
+  const { given, documents } = readDocuments(path, terminal.cwd);
   const hasDrift = documents.some(({ is }) => is === "drift");
   if (hasDrift && flags.unverified === true) throw unverifiedDrift(path);
+  const address = flags.publish === undefined || hasDrift ? null : plansAddress(flags.publish);
+  const commented = await comment(invocation, documents, hasDrift);
+  // Whatever became of the comment.
+  const unsent =
+    address === null ? null : await send(invocation, address, { given, documents, found: commented.number });
+  const isRequired = flags.requireComment === true;
+  // What the command fails with is told at its end.
+  if (unsent !== null && !(isRequired && commented.error === null))
+    terminal.warnings.add(runWarning("not-sent", `the plan was not sent: ${unsent.message}`, unsent.hint));
+  const error = commented.error ?? unsent;
+  if (isRequired && error !== null) throw error;
+  return 0;
+}
+
+type Commented = {
+  /** The number of the pull request; null if it was not found out. */
+  readonly number: number | null;
+  /** Why not everything was written; null if it was. */
+  readonly error: HoldfastError | null;
+};
+
+async function comment(
+  invocation: InvocationOf<typeof declaration>,
+  documents: readonly PlanDocument[],
+  hasDrift: boolean,
+): Promise<Commented> {
+  const { flags, terminal } = invocation;
   const revision = flags.revision ?? null;
   const body = (at: string) =>
     reviewMarkdown(documents, {
@@ -39,15 +74,17 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
       most: MAX_CHARACTERS,
     });
   let isCommented = false;
+  let number: number | null = null;
   try {
     const choice = chooseForge(invocation, { isDrift: hasDrift });
     const forge = await openForge(choice, terminal);
     if (hasDrift) {
       await writeResult(terminal, await postDrift(forge, documents, body("drift"), flags.name));
-      return 0;
+      return { number, error: null };
     }
     const at = choice.revision ?? revisionOf(documents);
-    const { what, message } = await post(forge, choice, {
+    number = await numberOf(forge, choice);
+    const { what, message } = await post(forge, number, {
       name: flags.name ?? nameOf(documents),
       revision: at,
       body: body(at),
@@ -55,15 +92,42 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
     isCommented = what !== "skipped";
     await writeResult(terminal, message);
     if (isCommented && flags.status !== false) await setStatuses(forge, documents, at);
-    return 0;
+    return { number, error: null };
   } catch (error) {
     terminal.stopping.throwIfAborted();
     if (!(error instanceof HoldfastError)) throw error;
     if (!isCommented) await writeResult(terminal, body(revision ?? documents.flatMap(planRevision)[0] ?? "unknown"));
-    if (flags.requireComment === true || error.code === "invalid") throw error;
+    if (error.code === "invalid") throw error;
     const what = isCommented ? "commit status" : "comment";
-    terminal.warnings.add(runWarning("not-commented", `no ${what} was written: ${error.message}`, error.hint));
-    return 0;
+    // With --require-comment, the error itself is told at the end.
+    if (flags.requireComment !== true)
+      terminal.warnings.add(runWarning("not-commented", `no ${what} was written: ${error.message}`, error.hint));
+    return { number, error };
+  }
+}
+
+/** Sends the plan to a dashboard; returns why it could not. */
+async function send(
+  invocation: InvocationOf<typeof declaration>,
+  address: URL,
+  {
+    given,
+    documents,
+    found,
+  }: { readonly given: Json; readonly documents: readonly PlanDocument[]; readonly found: number | null },
+): Promise<HoldfastError | null> {
+  const { flags, terminal } = invocation;
+  try {
+    const { forge, repository, number, url, revision } = pullRequestOf(invocation, found);
+    const commit = revision ?? revisionOf(documents);
+    const about = { forge, repository, pullRequest: number, url, commit, name: flags.name ?? nameOf(documents) };
+    const plan = { ...about, unverified: flags.unverified ?? false, plan: given };
+    await writeResult(terminal, await sendPlan(address, plan, invocation));
+    return null;
+  } catch (error) {
+    terminal.stopping.throwIfAborted();
+    if (!(error instanceof HoldfastError)) throw error;
+    return error;
   }
 }
 
@@ -84,18 +148,22 @@ async function postDrift(
   return `Issue ${what}${url === null ? "" : `: ${printable(url)}`}\n`;
 }
 
-async function post(
-  forge: Forge,
-  { pullRequest }: ForgeChoice,
-  comment: StickyComment,
-): Promise<{ readonly what: PostedComment["what"]; readonly message: string }> {
+async function numberOf(forge: Forge, { pullRequest }: ForgeChoice): Promise<number> {
   if (pullRequest === null) {
     throw new HoldfastError("invalid", "the pull request is not named", { hint: "name it with --pull-request NUMBER" });
   }
   const number = "number" in pullRequest ? pullRequest.number : await forge.findPullRequest(pullRequest.head);
   if (number === null)
     throw new HoldfastError("error", "no open pull request has that head", { hint: "it was closed, or pushed to" });
-  const posted = await postStickyComment(forge, number, comment);
+  return number;
+}
+
+async function post(
+  forge: Forge,
+  number: number,
+  sticky: StickyComment,
+): Promise<{ readonly what: PostedComment["what"]; readonly message: string }> {
+  const posted = await postStickyComment(forge, number, sticky);
   const { what } = posted;
   if (what === "skipped") return { what, message: `No comment on pull request ${number}: ${posted.why}\n` };
   const where = posted.url === null ? "" : `: ${printable(posted.url)}`;
@@ -118,14 +186,18 @@ function unverifiedDrift(path: string): HoldfastError {
   });
 }
 
-function readDocuments(path: string, cwd: string): readonly PlanDocument[] {
+function readDocuments(
+  path: string,
+  cwd: string,
+): { readonly given: Json; readonly documents: readonly PlanDocument[] } {
   const refuse = (why: string, cause?: unknown): HoldfastError => {
     const hint = "name the file that plan -o json=FILE, plan --out or simulate -o json=FILE wrote";
     return new HoldfastError("invalid", `${path} is no plan: ${why}`, cause === undefined ? { hint } : { hint, cause });
   };
-  const found = readPlanDocuments(readJsonFile(resolve(cwd, path), MAX_BYTES, refuse));
-  if (found === null) throw refuse(`it does not keep to the format ${FORMAT_VERSION}`);
-  return found;
+  const given = readJsonFile(resolve(cwd, path), MAX_BYTES, refuse);
+  const documents = readPlanDocuments(given);
+  if (documents === null) throw refuse(`it does not keep to the format ${FORMAT_VERSION}`);
+  return { given, documents };
 }
 
 function nameOf(documents: readonly PlanDocument[]): string {

@@ -5,7 +5,6 @@ import { kindOf } from "../kinds/index.ts";
 import { jsonText } from "../render/escape.ts";
 import { type HistoryView, historyText } from "../render/history.ts";
 import { stdoutFormat } from "../render/output-format.ts";
-import { wrappedLines } from "../render/wrap.ts";
 import { KEPT_PASSES, type TargetStore } from "../state/target-store.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
@@ -23,6 +22,7 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
       const view = await viewOf(await state.target(), {
         identities: [...new Set(args)],
         onlyDrift: flags.drifted ?? false,
+        withChanges: flags.changes ?? false,
       });
       return { target: name, ...view };
     }),
@@ -32,7 +32,7 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
     terminal,
     isJson
       ? jsonText({ format_version: FORMAT_VERSION, targets, diagnostics: terminal.warnings.all() })
-      : wrappedLines(historyText(targets), columnsOn(terminal.stdout)),
+      : historyText(targets, columnsOn(terminal.stdout)),
   );
   return 0;
 }
@@ -40,20 +40,32 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
 /** The newest events that are shown of a resource, and of drift. */
 const MAX_EVENTS = 1_000;
 
+type HistoryChoice = {
+  readonly identities: readonly Identity[];
+  readonly onlyDrift: boolean;
+  readonly withChanges: boolean;
+};
+
 async function viewOf(
   store: TargetStore,
-  { identities, onlyDrift }: { readonly identities: readonly Identity[]; readonly onlyDrift: boolean },
+  { identities, onlyDrift, withChanges }: HistoryChoice,
 ): Promise<Omit<HistoryView, "target">> {
-  if (identities.length === 0 && !onlyDrift) {
+  if (identities.length === 0 && !onlyDrift && !withChanges) {
     const { entries } = await store.passes({ limit: KEPT_PASSES.count });
     return { passes: entries.toReversed() };
   }
-  const drifted = onlyDrift ? ({ hasDrifted: true } as const) : {};
-  const filters = identities.length === 0 ? [drifted] : identities.map((identity) => ({ ...drifted, identity }));
+  // Where nothing else chooses, the writes are shown that changed something.
+  const isKnown = withChanges && !onlyDrift && identities.length === 0;
+  const chosen = {
+    ...(onlyDrift && { hasDrifted: true as const }),
+    ...(withChanges && { withChanges: true as const }),
+    ...(isKnown && { isKnown: true as const }),
+  };
+  const filters = identities.length === 0 ? [chosen] : identities.map((identity) => ({ ...chosen, identity }));
   const found = await Promise.all(filters.map((filter) => store.events(filter, { limit: MAX_EVENTS })));
   const events = found.flatMap(({ entries }) => entries.toReversed());
   const isCut = found.some(({ next }) => next !== null);
-  if (identities.length > 0) return { events, isCut };
+  if (identities.length > 0 || !onlyDrift) return { events, isCut };
   return { events, isCut, driftByDay: (await store.driftByDay({ limit: 100 })).entries.toReversed() };
 }
 

@@ -1,15 +1,14 @@
 import type { Clock } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { type Hold, holdText, isCommitPrefix, isStage, UNTIL_COMMIT } from "../core/holds.ts";
-import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { type Hold, holdText, isCommitPrefix, isStage } from "../core/holds.ts";
+import type { Identity } from "../core/manifest.ts";
 import { addHold } from "../daemon/carry-out.ts";
+import { requestedHold } from "../daemon/requested-hold.ts";
 import { heldContents } from "../engine/load/held-contents.ts";
 import { type DesiredRead, load } from "../engine/load.ts";
-import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { closestName } from "../schema/closest-name.ts";
-import { durationMs } from "../schema/duration.ts";
 import { SourceError } from "../source/source-error.ts";
 import { type InvocationOf, missingFlags } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
@@ -19,7 +18,6 @@ import { onStage, type StageTarget } from "./targets/stage-targets.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
-const MAX_REASON_LENGTH = 500;
 /** Prevents the daemon from writing a resource, or from applying a commit, until a given time. */
 export async function run(invocation: InvocationOf<typeof hold>): Promise<number> {
   const { args, flags, terminal } = invocation;
@@ -31,8 +29,8 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
       "name a resource or a commit, and say why, and until when: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
     );
   }
-  const what = holdable(named);
-  const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
+  const wanted = requestedHold({ what: named, reason: flags.reason, until: flags.until }, now);
+  const { what } = wanted;
   if (isStage(what)) {
     await onStage(what, invocation, async (target, { isRetired }) => {
       if (!isRetired) await addHoldTo(target, wanted, terminal);
@@ -63,38 +61,6 @@ async function addHoldTo(target: StageTarget, hold: Hold, terminal: Terminal): P
 async function sayHeld(hold: Hold, terminal: Terminal): Promise<number> {
   await writeResult(terminal, wrappedLines(`held: ${printable(holdText(hold))}\n`, columnsOn(terminal.stdout)));
   return 0;
-}
-
-/** Checks that a text names a resource or a commit, which can be held. */
-export function holdable(what: string): string {
-  if (isCommitPrefix(what) || isStage(what)) return what;
-  if (what.includes("/") && kindOf(splitIdentity(what).kind) !== undefined) return what;
-  throw new HoldfastError("invalid", `${what} is neither a resource nor a commit, and no stage`, {
-    hint: "write an identity such as service/c1:ws1/api, stage/NAME, or at least seven characters of a commit's id",
-  });
-}
-
-function requireReason(reason: string | undefined): string {
-  if (reason !== undefined && reason.trim() !== "" && reason.length <= MAX_REASON_LENGTH) return reason;
-  throw new HoldfastError("invalid", "a hold needs a reason", { hint: "say why with --reason" });
-}
-
-function endOf(until: string | undefined, { what, now }: { readonly what: string; readonly now: number }): string {
-  if (until !== UNTIL_COMMIT) return untilTime(until, now);
-  if (!isCommitPrefix(what) && !isStage(what)) return until;
-  const hint = isStage(what)
-    ? "no commit is applied on a stage on hold: name a time, such as 4h"
-    : "a newer commit is applied anyway: name a time for this one, such as 4h";
-  throw new HoldfastError("invalid", "--until commit is for a resource", { hint });
-}
-
-function untilTime(until: string | undefined, now: number): string {
-  const text = until ?? "";
-  const at = /^\d{1,4}[mhd]$/.test(text) ? now + durationMs(text) : Date.parse(text);
-  if (at > now) return new Date(at).toISOString();
-  throw new HoldfastError("invalid", "a hold needs an end in the future", {
-    hint: "name it with --until: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
-  });
 }
 
 /** The hold on a resource with its content; refuses one on a resource that is neither declared nor recorded. */

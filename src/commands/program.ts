@@ -10,6 +10,7 @@ import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
 import { completion } from "./declarations/completion.ts";
+import { dashboard } from "./declarations/dashboard.ts";
 import { disable } from "./declarations/disable.ts";
 import { drift } from "./declarations/drift.ts";
 import { explain } from "./declarations/explain.ts";
@@ -69,6 +70,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   "Daemon:": [
     toEntry(watch, () => import("./watch.ts")),
     toEntry(status, () => import("./status.ts")),
+    toEntry(dashboard, () => import("./dashboard.ts")),
     toEntry(history, () => import("./history.ts")),
     toEntry(why, () => import("./why.ts")),
     toEntry(reconcile, () => import("./reconcile.ts")),
@@ -149,6 +151,7 @@ const HARMLESS = [
   "history",
   "why",
   "completion",
+  "dashboard",
   "snapshot",
   "simulate",
   "new",

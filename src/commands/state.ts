@@ -53,8 +53,8 @@ function placeOf({ folder, database }: WholeState): string {
 }
 
 async function checkedLedgers(state: WholeState, terminal: Terminal): Promise<StateReport["ledgers"]> {
-  const { clock, random } = terminal;
-  const checked = await checkState(state, { keyText: readStateKey(terminal), clock, random });
+  const { clock, random, stopping } = terminal;
+  const checked = await checkState(state, { keyText: readStateKey(terminal), clock, random, stopping });
   if (checked.length > 0) return checked.map(ledgerReport);
   throw new HoldfastError("invalid", `there is no ledger in ${placeOf(state)}`, {
     hint: "name the state with --state; a state that is new has none before the first plan or apply",
@@ -72,8 +72,9 @@ function ledgerReport(checked: CheckedLedger): StateReport["ledgers"][number] {
 
 async function transfer(invocation: StateInvocation, action: "export" | "import", named: string): Promise<number> {
   const { terminal } = invocation;
-  const { clock, random } = terminal;
-  const options = { keyText: readStateKey(terminal), exportKey: await readExportKey(invocation), clock, random };
+  const { clock, random, stopping } = terminal;
+  const exportKey = await readExportKey(invocation);
+  const options = { keyText: readStateKey(terminal), exportKey, clock, random, stopping };
   const state = await stateOf(invocation);
   const other = resolve(terminal.cwd, named);
   const { ledgers, tokens } =

@@ -9,6 +9,9 @@ export const FENCING_TOKEN = "X-Fencing-Token";
 /** Request header of a write: the scope of that lease. */
 export const FENCING_SCOPE = "X-Fencing-Scope";
 
+/** Request header of a write: the person who asked for it, percent-encoded UTF-8. */
+export const ACTOR = "X-Holdfast-Actor";
+
 /** Reply header of a write: `true` if the server honours idempotency keys. */
 export const IDEMPOTENCY_KEY_ACCEPTED = "idempotency-key-accepted";
 

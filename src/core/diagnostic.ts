@@ -11,9 +11,17 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 /** The code of the diagnostic about resources that the token may not see. */
 export const NOT_VISIBLE = "not-visible";
 
+/** The code of the diagnostic about live state that could not be read since the control plane did not answer. */
+export const UNREACHED = "unreached";
+
+/** Whether it says that live could not be read. */
+export function isReadFailure({ code }: Diagnostic): boolean {
+  return code === "unreadable" || code === UNREACHED;
+}
+
 /** Whether it says that live could not be read, or may not be seen. */
-export function isUnreadable({ severity, code }: Diagnostic): boolean {
-  return severity === "error" && (code === "unreadable" || code === NOT_VISIBLE);
+export function isUnreadable(one: Diagnostic): boolean {
+  return one.severity === "error" && (isReadFailure(one) || one.code === NOT_VISIBLE);
 }
 
 /** The diagnostic's summary line, with the number of documents it covers if there are several. */

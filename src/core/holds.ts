@@ -10,6 +10,8 @@ export type Hold = {
   readonly reason: string;
   /** ISO time at which the hold ends, or `commit`. */
   readonly until: string;
+  /** The name of the person who held it on the dashboard; absent where a command did. */
+  readonly by?: string;
   /** The digest of the resource's manifest when it was held, null if it had none; absent until it is known. */
   readonly content?: string | null;
   /** The newest commit that changes the resource, and its digest there; absent while none does. */
@@ -104,10 +106,11 @@ export function isCommitPrefix(text: string): boolean {
 }
 
 /** A hold as one line of text, with the commit that waits for it. */
-export function holdText({ what, reason, until, waiting }: Hold): string {
+export function holdText({ what, reason, until, by, waiting }: Hold): string {
   const end = until === UNTIL_COMMIT ? "the next commit that changes it" : until;
   const commit = waiting?.commit == null ? "a change of its manifest" : `commit ${waiting.commit.slice(0, 12)}`;
-  return `${what} until ${end}: ${reason}${waiting === undefined ? "" : `; ${commit} waits`}`;
+  const person = by === undefined ? "" : ` (${by})`;
+  return `${what} until ${end}: ${reason}${person}${waiting === undefined ? "" : `; ${commit} waits`}`;
 }
 
 function isCommitOf({ what }: Hold, commit: string): boolean {

@@ -9,6 +9,7 @@ export const runWarningCodes = [
   "not-published",
   "not-delivered",
   "not-commented",
+  "not-sent",
   "no-queue",
   "no-limits",
   "no-socket",

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { decisionsAt, type Hold, isStage, withHold, withoutHold } from "../core/holds.ts";
-import type { PassResult } from "../core/report/events.ts";
+import type { ApplyEvent, PassResult } from "../core/report/events.ts";
 import { withBegun } from "../core/stages/target-progress.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
@@ -8,7 +8,7 @@ import type { Run } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import type { TargetState } from "../state/state.ts";
 import type { TargetStore } from "../state/target-store.ts";
-import type { DaemonCommand } from "./control-socket.ts";
+import type { TargetCommand } from "./control-socket.ts";
 import type { PassQueue } from "./pass-queue.ts";
 import { recordForced } from "./pass-recorder.ts";
 import { inTurn } from "./turn.ts";
@@ -22,44 +22,62 @@ export type WatchedTarget = {
   readonly queue: PassQueue;
 };
 
+/** What became of a command: whether it changed something, or the end of its pass in a form that JSON has. */
+export type CarriedOut =
+  | boolean
+  | Exclude<PassResult, ApplyEvent>
+  | (Omit<ApplyEvent, "places"> & { readonly places: readonly unknown[] });
+
 /** Runs a command on a target of the daemon, between two of its passes; a pass follows. */
 export async function carryOut(
-  command: DaemonCommand,
+  command: TargetCommand,
   watched: WatchedTarget,
   run: Omit<Run, "emit">,
-): Promise<unknown> {
+): Promise<CarriedOut> {
   const { target } = watched;
+  const { by } = command;
   requireLeader(watched);
   switch (command.is) {
+    case "reconcile":
+      request(watched, by);
+      return true;
     case "hold":
       await addHold(command.hold, target.state, run.clock.now());
-      request(watched);
+      request(watched, by);
       return true;
     case "release": {
       const wasHeld = await endHold(command.what, target.state, run.clock.now());
-      request(watched);
+      request(watched, by);
       return wasHeld;
     }
     case "adopt": {
       const { identities } = command;
-      return passOf({ is: "adopt", identities: identities && new Set(identities) }, watched, run);
+      return inJson(
+        await passOf({ is: "adopt", identities: identities && new Set(identities) }, { ...watched, by }, run),
+      );
     }
     case "forget":
-      return passOf({ is: "forget", identities: command.identities }, watched, run);
+      return inJson(await passOf({ is: "forget", identities: command.identities }, { ...watched, by }, run));
     case "resolve": {
       const { identities, as } = command;
-      return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, run);
+      return inJson(
+        await passOf({ is: "resolve", identities, as, confirm: async () => true }, { ...watched, by }, run),
+      );
     }
     case "redeploy": {
       const { identities, force, isForced } = command;
       const { leader } = watched;
       const startedAt = run.clock.now();
-      const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, watched, run);
+      const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, { ...watched, by }, run);
       await recordForced(end, watched.target, { startedAt, endedAt: run.clock.now() });
-      // JSON has no maps.
-      return end.what === "applied" ? { ...end, places: [...end.places] } : end;
+      return inJson(end);
     }
   }
+}
+
+// JSON has no maps.
+function inJson(end: PassResult): CarriedOut {
+  return end.what === "applied" ? { ...end, places: [...end.places] } : end;
 }
 
 /** Stores a hold. */
@@ -94,18 +112,21 @@ function requireLeader({ leader }: WatchedTarget): void {
 // A pass on another machine ends soon: the command has asked for one.
 const FLEET_TURN = { waitMs: 60_000, reading: () => Promise.resolve() };
 
-async function passOf(mode: Mode, watched: WatchedTarget, run: Omit<Run, "emit">): Promise<PassResult> {
+type AskedTarget = WatchedTarget & { readonly by: string | undefined };
+
+async function passOf(mode: Mode, watched: AskedTarget, run: Omit<Run, "emit">): Promise<PassResult> {
   // What is asked for ends a pass that waits for rollouts, so that the command runs soon.
-  request(watched);
-  const { target, queue } = watched;
+  const { target, queue, by } = watched;
+  request(watched, by);
   const pass = (): Promise<PassResult> => reconcile(target, mode, { ...run, emit: () => undefined });
   return queue.between(watched.name, async () => {
+    target.server.actFor(by ?? null);
     const end = await (queue.machine === null ? pass() : inTurn(target, FLEET_TURN, run, pass));
-    request(watched);
+    request(watched, by);
     return end;
   });
 }
 
-function request({ name, queue }: WatchedTarget): void {
-  queue.enqueue({ target: name, scope: "all", cause: "request" });
+function request({ name, queue }: WatchedTarget, by?: string): void {
+  queue.enqueue({ target: name, scope: "all", cause: "request", ...(by === undefined ? {} : { by }) });
 }

@@ -23,8 +23,12 @@ export type DaemonControl = {
   readonly carryOut: (command: DaemonCommand) => Promise<unknown>;
 };
 
-/** A command on the state of one target; it goes to the daemon, because the daemon holds the lock on that state. */
-export type DaemonCommand = { readonly target: string } & (
+/** What a daemon does on request with a target. */
+export type TargetCommand = {
+  /** The person who asks for it on the dashboard; absent for a command. */
+  readonly by?: string;
+} & (
+  | { readonly is: "reconcile" }
   | { readonly is: "adopt"; readonly identities: readonly string[] | null }
   | { readonly is: "forget"; readonly identities: readonly string[] }
   | {
@@ -37,6 +41,9 @@ export type DaemonCommand = { readonly target: string } & (
   | { readonly is: "hold"; readonly hold: Hold }
   | { readonly is: "release"; readonly what: string }
 );
+
+/** A command on the state of one target; it goes to the daemon, because the daemon holds the lock on that state. */
+export type DaemonCommand = { readonly target: string } & TargetCommand;
 
 /** The reply to a command: its result, or the error that refused it. */
 type CommandReply = { readonly is: "done"; readonly result: unknown } | Refusal;

@@ -10,8 +10,8 @@ import { createElection, type Election, type Leader } from "../engine/lease/lead
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { Run, Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
-import { carryOut, type WatchedTarget } from "./carry-out.ts";
-import { type DaemonControl, serveControl } from "./control-socket.ts";
+import { type CarriedOut, carryOut, type WatchedTarget } from "./carry-out.ts";
+import { type DaemonControl, serveControl, type TargetCommand } from "./control-socket.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 import { observers, type PassObserver, recall, toldBy } from "./pass-observer.ts";
 import type { PassCause, PassQueue } from "./pass-queue.ts";
@@ -34,6 +34,10 @@ export type DaemonTarget = PassSchedule & {
   readonly server: string | null;
   /** The control plane, as the ledger names it. */
   readonly serverName: string;
+  /** The digest of what the source is, to be told from another one; null for the local folder. */
+  readonly sourceDigest: string | null;
+  /** A digest of what its passes are made with beside the source: the configuration and the program. */
+  readonly settingsDigest: () => string;
 };
 
 /** What a daemon is made of. */
@@ -79,6 +83,8 @@ export type DaemonView = {
   /** The latest records of its passes, oldest first. */
   readonly latest: () => Promise<readonly PassRecord[]>;
   readonly hasLease: () => boolean;
+  /** Carries out what a person asks for, between two passes. */
+  readonly carryOut: (command: TargetCommand) => Promise<CarriedOut>;
   /** Starts a pass for a cause that can only have changed the source. */
   readonly fireForChanges: (cause: PassCause) => void;
 };
@@ -117,13 +123,17 @@ export function createDaemon({ targets, state, queue, observers }: DaemonParts, 
     hasWorked = true;
   };
   return {
-    targets: watched.map(({ name, source, recorder, leader }) => ({
-      name,
-      source,
-      status: recorder.status,
-      latest: recorder.latest,
-      hasLease: () => leader?.hasLease() ?? false,
-      fireForChanges: (cause) => queue.enqueue({ target: name, scope: "changes", cause }),
+    targets: watched.map((one) => ({
+      name: one.name,
+      source: one.source,
+      status: one.recorder.status,
+      latest: one.recorder.latest,
+      hasLease: () => one.leader?.hasLease() ?? false,
+      carryOut: async (command) => {
+        if (one.fault !== null) throw one.fault;
+        return carryOut(command, one, run);
+      },
+      fireForChanges: (cause) => queue.enqueue({ target: one.name, scope: "changes", cause }),
     })),
     fire,
     hasWorked: () => hasWorked,
@@ -204,8 +214,9 @@ async function runTarget(
   const watch = createPassWatch();
   const { isAlone, clock, random, stopping, signal, replaced, isReloaded, memories, onWorked } = options;
   const all = [watch.observer, ...options.observers.of(one.name), one.recorder.observer];
-  const { begin, emit, failure, end, applied, ended } = observers(all);
-  const { name, serverName, target, queue, election, sync, intervalMs, driftIntervalMs, recorder } = one;
+  const { begin, emit, failure, end, dropped, stored, applied, ended } = observers(all);
+  const { name, serverName, sourceDigest, settingsDigest, target, queue, election, sync, recorder } = one;
+  const { intervalMs, driftIntervalMs } = one;
   const stall = async (error: unknown, startedAt: number): Promise<void> => {
     // Nothing may be written into a folder that is refused.
     const isOwn = await requireOwnState(target, signal).then(
@@ -215,6 +226,7 @@ async function runTarget(
     if (!isOwn) return;
     watch.observer.failure(error);
     await recorder.onPassEnd(watch.end({ startedAt, endedAt: clock.now(), nextAt: null, wanted: null }));
+    stored();
   };
   if (one.fault !== null) {
     failure(one.fault);
@@ -224,7 +236,18 @@ async function runTarget(
   try {
     await runPasses(target, {
       ...{ clock, random, stopping, signal, replaced, isReloaded, memories },
-      ...{ name, serverName, isAlone, queue, election, sync, intervalMs, driftIntervalMs },
+      ...{
+        name,
+        serverName,
+        sourceDigest,
+        settingsDigest,
+        isAlone,
+        queue,
+        election,
+        sync,
+        intervalMs,
+        driftIntervalMs,
+      },
       emit,
       onWorked,
       // The daemon that served the socket before has ended.
@@ -235,10 +258,17 @@ async function runTarget(
       onPassEnd: async (times, memory) => {
         const pass = watch.end(times);
         end(pass);
-        const waitedMs = await recorder.onPassEnd(pass, { ...memory, told: toldBy(all) });
-        if (waitedMs !== null) applied(waitedMs);
+        try {
+          const waitedMs = await recorder.onPassEnd(pass, { ...memory, told: toldBy(all) });
+          if (waitedMs !== null) applied(waitedMs);
+        } finally {
+          stored();
+        }
       },
-      onPassDropped: watch.drop,
+      onPassDropped: () => {
+        watch.drop();
+        dropped();
+      },
       onFatal: stall,
     });
     if (!replaced.aborted) ended(null);

@@ -1,6 +1,7 @@
 import { type ConstructorOptions, PgBoss, type QueuePolicy } from "pg-boss";
 import type { Clock, Stop } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
+import { HoldfastError } from "../core/errors.ts";
 import { connectionString } from "../store/postgres/address.ts";
 import { toStoreError } from "../store/postgres/connection.ts";
 import { databaseError } from "../store/postgres/open.ts";
@@ -18,6 +19,8 @@ const HEARTBEAT_S = 10;
 const SUPERVISION_S = 1;
 // How often jobs that have ended for long are deleted; by default once a day, when a look for some of them finds only old ones.
 const DELETION_S = 60;
+// Without a sign of life for three times as long, a process is no longer asked for passes.
+const PRESENCE_S = 4;
 const CONNECTIONS = 3;
 // A database whose machine is gone answers nothing, and closes no connection.
 const ANSWER_MS = 10_000;
@@ -61,6 +64,7 @@ export async function openJobs(address: Secret, onTrouble: (error: unknown) => v
     max: CONNECTIONS,
     useListenNotify: true,
     schedule: false,
+    instanceHeartbeatSeconds: PRESENCE_S,
     superviseIntervalSeconds: SUPERVISION_S,
     maintenanceIntervalSeconds: DELETION_S,
     monitorIntervalSeconds: SUPERVISION_S,
@@ -72,8 +76,13 @@ export async function openJobs(address: Secret, onTrouble: (error: unknown) => v
     await setUpQueue(boss, PASSES, OPTIONS);
     return boss;
   } catch (error) {
-    throw databaseError(address, toStoreError(error));
+    throw jobsError(address, error);
   }
+}
+
+/** Why the jobs in a database cannot be used; what is said of one of them stays as it is. */
+export function jobsError(address: Secret, error: unknown): Error {
+  return error instanceof HoldfastError ? error : databaseError(address, toStoreError(error));
 }
 
 type QueueOptions = typeof UNTIL_DONE & {
@@ -126,11 +135,59 @@ export async function askForPass(boss: PgBoss, { pass, options }: PassRequest): 
   return id === null ? [] : [id];
 }
 
-/** Resolves when a pass has ended. */
-export async function jobEnded(boss: PgBoss, id: string, clock: Clock, stop: Partial<Stop> = {}): Promise<void> {
-  for (;;) {
-    const [job] = await boss.findJobs(PASSES, { id });
-    if (job === undefined || !["created", "retry", "active"].includes(job.state)) return;
-    await clock.sleep(ENDED_CHECK_MS, { ref: stop.signal !== undefined, ...stop });
-  }
+/** Resolves when a pass has ended; fails where it was given up, since no process made it. */
+export type JobEnded = (id: string) => Promise<void>;
+
+/** Waits for the ends of passes, with one look at all of them together: a process may wait for those of hundreds of targets. */
+export function endsOfJobs(boss: PgBoss, clock: Clock, stop: Partial<Stop> = {}): JobEnded {
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const settle = (ids: Iterable<string>, end: (wait: PromiseWithResolvers<void>, id: string) => void): void => {
+    for (const id of ids) {
+      const wait = waiting.get(id);
+      waiting.delete(id);
+      if (wait !== undefined) end(wait, id);
+    }
+  };
+  const watch = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      const asked = [...waiting.keys()];
+      const { open, cancelled } = await jobsNow(boss, asked);
+      settle(cancelled.keys(), ({ reject }, id) => reject(givenUp(cancelled.get(id) ?? "")));
+      settle(new Set(asked).difference(open), ({ resolve }) => resolve());
+      if (waiting.size > 0) await clock.sleep(ENDED_CHECK_MS, { ref: stop.signal !== undefined, ...stop });
+    }
+  };
+  return (id) => {
+    const known = waiting.get(id);
+    if (known !== undefined) return known.promise;
+    const wait = Promise.withResolvers<void>();
+    waiting.set(id, wait);
+    // The first one looks for all that are added meanwhile.
+    if (waiting.size === 1) watch().catch((error: unknown) => settle(waiting.keys(), ({ reject }) => reject(error)));
+    return wait.promise;
+  };
+}
+
+type JobsNow = {
+  /** Those that wait or run. */
+  readonly open: ReadonlySet<string>;
+  /** The targets of those that were given up. */
+  readonly cancelled: ReadonlyMap<string, string>;
+};
+
+async function jobsNow(boss: PgBoss, ids: readonly string[]): Promise<JobsNow> {
+  const text = `SELECT id, state, data->>'target' AS target FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[])`;
+  const { rows } = await boss.getDb().executeSql(text, [PASSES, ids]);
+  const jobs: readonly { readonly id: string; readonly state: string; readonly target: string }[] = rows;
+  const isOpen = ({ state }: { readonly state: string }): boolean => ["created", "retry", "active"].includes(state);
+  return {
+    open: new Set(jobs.filter(isOpen).map(({ id }) => id)),
+    cancelled: new Map(jobs.filter(({ state }) => state === "cancelled").map(({ id, target }) => [id, target])),
+  };
+}
+
+function givenUp(target: string): HoldfastError {
+  return new HoldfastError("error", `the pass was not made: no process watches the target ${target}`, {
+    hint: "start holdfast watch --workers N with a configuration that has it",
+  });
 }

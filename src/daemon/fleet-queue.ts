@@ -2,19 +2,25 @@ import PQueue from "p-queue";
 import type { JobWithMetadata, PgBoss } from "pg-boss";
 import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
-import { toStoreError } from "../store/postgres/connection.ts";
-import { databaseError } from "../store/postgres/open.ts";
 import { type Interval, intervalOf, openLaterPasses } from "./fleet-interval.ts";
-import { askForPass, jobEnded, openJobs, PASSES, passRequest, type QueuedPass, type Servers } from "./fleet-jobs.ts";
 import {
-  CutShortError,
+  askForPass,
+  endsOfJobs,
+  jobsError,
+  openJobs,
+  PASSES,
+  passRequest,
+  type QueuedPass,
+  type Servers,
+} from "./fleet-jobs.ts";
+import {
   type DuePass,
   machineName,
   NotNowError,
+  type PassAgain,
   type PassJob,
   type PassQueue,
   type WorkTimes,
-  waitAfterLoss,
 } from "./pass-queue.ts";
 
 const RENEWAL_S = 2;
@@ -51,7 +57,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
   const { clock, servers } = options;
   const boss = await openJobs(options.address, onTrouble);
   const later = await openLaterPasses(boss).catch((error: unknown) => {
-    throw databaseError(options.address, toStoreError(error));
+    throw jobsError(options.address, error);
   });
   const ended = new AbortController();
   const waiting = new Set<string>();
@@ -92,6 +98,7 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
       if (job !== undefined) await runJob(job, { boss, lanes, ...options });
     },
   );
+  const jobEnded = endsOfJobs(boss, clock);
   const laneOf = (target: string): Lane => {
     const lane = lanes.get(target) ?? { running: null, inTurn: new PQueue({ concurrency: 1 }) };
     lanes.set(target, lane);
@@ -109,9 +116,9 @@ export async function openFleetQueue({ onTrouble: tell, ...given }: FleetQueueOp
     between: (target, command) => laneOf(target).inTurn.add(command),
     passed: async (job) => {
       try {
-        for (const id of await askForPass(boss, passRequest(job, servers))) await jobEnded(boss, id, clock);
+        for (const id of await askForPass(boss, passRequest(job, servers))) await jobEnded(id);
       } catch (error) {
-        throw databaseError(options.address, toStoreError(error));
+        throw jobsError(options.address, error);
       }
     },
     work: async (target, pass, times) => {
@@ -149,7 +156,7 @@ type Lane = {
 };
 
 type Running = {
-  readonly pass: (due: DuePass) => Promise<void>;
+  readonly pass: (due: DuePass) => Promise<PassAgain | null>;
   readonly times: WorkTimes;
   readonly interval: Interval;
   /** Ends the work on the target for good. */
@@ -168,7 +175,7 @@ async function runJob(
   const isOwn = lane !== undefined && server === servers.get(job.target);
   const isOld = retryCount > UNWATCHED_TRIES && clock.now() - createdOn.getTime() > UNWATCHED_MS;
   // No machine has a configuration with this target any more. Where one has, and was busy for so long, it asks again.
-  if (!isOwn && isOld) return;
+  if (!isOwn && isOld) return void (await boss.cancel(PASSES, { id: queued.id, retryCount }));
   // Another machine has read a configuration with this target, or this one has stopped.
   if (!isOwn || lane.running === null) throw new NotNowError(`this process does not watch ${job.target}`);
   const { pass, times, interval, fail } = lane.running;
@@ -177,17 +184,17 @@ async function runJob(
   const due = new AbortController();
   using _interval = clock.after(times.intervalMs, () => due.abort());
   using _checks = clock.every(QUEUED_CHECK_MS, () => void endWaitingForOthers(boss, due).catch(onTrouble));
-  try {
-    await lane.inTurn.add(() => pass({ job, losses, stopWaiting: due.signal }));
-  } catch (error) {
-    if (!(error instanceof NotNowError)) fail(error);
-    if (!(error instanceof CutShortError) || times.signal.aborted) throw error;
-    const startAfter = Math.round(waitAfterLoss(losses + 1, times.intervalMs) / 1000);
-    return tryLater(boss, queued, { ...data, losses: losses + 1, cutShortIn: machineName, left: 0 }, startAfter);
-  }
+  const again = await lane.inTurn
+    .add(() => pass({ job, losses, stopWaiting: due.signal }))
+    .catch((error: unknown) => {
+      if (!(error instanceof NotNowError)) fail(error);
+      throw error;
+    });
   // What was stopped in the middle goes on elsewhere.
   if (times.signal.aborted) throw new NotNowError("the process stops");
-  await interval.passEnded();
+  if (again === null) return interval.passEnded();
+  const pending = { ...data, losses: again.losses, cutShortIn: machineName, left: 0 };
+  await tryLater(boss, queued, pending, Math.round(again.afterMs / 1000));
 }
 
 // The control plane is asked again after a while: the same may happen to whoever asks it next.

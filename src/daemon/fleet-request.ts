@@ -1,15 +1,14 @@
 import { PgBoss } from "pg-boss";
 import type { Clock, Stop } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
-import { toStoreError } from "../store/postgres/connection.ts";
-import { databaseError } from "../store/postgres/open.ts";
 import { hasSchema } from "../store/postgres/session.ts";
 import { LATER } from "./fleet-interval.ts";
 import {
   askForPass,
+  endsOfJobs,
   JOBS_SCHEMA,
-  jobEnded,
   jobsConnection,
+  jobsError,
   PASSES,
   type PassRequest,
   passRequest,
@@ -34,7 +33,7 @@ export async function passedInFleet(request: FleetRequest, stop: Stop): Promise<
     return await passedBy(request, stop);
   } catch (error) {
     stop.signal.throwIfAborted();
-    throw databaseError(address, toStoreError(error));
+    throw jobsError(address, error);
   }
 }
 
@@ -51,7 +50,7 @@ async function passedBy({ address, targets, clock }: FleetRequest, { signal }: S
     const requests = (await Promise.all(targets.map((target) => requestFor(target, boss)))).flat();
     if (requests.length === 0) return false;
     const asked = requests.map((one) => askForPass(boss, one));
-    for (const id of (await Promise.all(asked)).flat()) await jobEnded(boss, id, clock, { signal });
+    await Promise.all((await Promise.all(asked)).flat().map(endsOfJobs(boss, clock, { signal })));
     return true;
   } finally {
     await boss.stop({ graceful: false });

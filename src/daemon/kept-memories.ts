@@ -4,6 +4,8 @@ import type { ReadMemory } from "../engine/load/pass-memory.ts";
 export type KeptMemories = {
   /** What a target remembers, for a pass that begins; null if its state must be read again. It is not dropped until `keep`. */
   readonly take: (target: string) => ReadMemory | null;
+  /** What a target remembers, for those who only look at it. */
+  readonly latest: (target: string) => ReadMemory | null;
   /** Keeps it until the next pass. `release` is called when it is dropped for other targets; with null it never is. */
   readonly keep: (target: string, memory: ReadMemory, release: (() => void) | null) => void;
   /** Forgets what a target remembers, since another process has had a pass of it. */
@@ -19,7 +21,7 @@ export type KeptMemories = {
 export const MOST_MANIFESTS = 200_000;
 
 /** What a process of a fleet keeps: most passes of a target are run by the other processes, to which it is of no use. */
-export const MOST_MANIFESTS_SHARED = 20_000;
+export const MOST_MANIFESTS_SHARED = 5_000;
 
 /**
  * Keeps memories of at most so many manifests in sum, and at least the last one: those whose passes were longest ago are
@@ -46,6 +48,7 @@ export function keptMemories(
       taken.add(target);
       return all.get(target)?.memory ?? null;
     },
+    latest: (target) => all.get(target)?.memory ?? null,
     keep: (target, memory, release) => {
       taken.delete(target);
       all.delete(target);

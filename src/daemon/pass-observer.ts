@@ -12,6 +12,10 @@ export type PassObserver = {
   readonly failure: (error: unknown) => void;
   /** Called when a pass has ended, failed or not. */
   readonly end?: (pass: EndedPass) => void;
+  /** Called when a pass ends without `end`, since another process has the target or may reach more. */
+  readonly dropped?: () => void;
+  /** Called when the state has other content than before: the end of a pass, or what a person has decided. */
+  readonly stored?: () => void;
   /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
   readonly applied?: (waitedMs: number) => void;
   /** Called when no pass follows: because of an error, or because of a stop request (null). */
@@ -53,6 +57,12 @@ export function observers(all: readonly PassObserver[]): Required<Omit<PassObser
     },
     end: (pass) => {
       for (const each of all) each.end?.(pass);
+    },
+    dropped: () => {
+      for (const each of all) each.dropped?.();
+    },
+    stored: () => {
+      for (const each of all) each.stored?.();
     },
     applied: (waitedMs) => {
       for (const each of all) each.applied?.(waitedMs);

@@ -21,7 +21,13 @@ export const passCauses = [
 export type PassCause = (typeof passCauses)[number];
 
 /** A pass to run: over which target, how much of it, and why. It never says what has changed. */
-export type PassJob = { readonly target: string; readonly scope: PassScope; readonly cause: PassCause };
+export type PassJob = {
+  readonly target: string;
+  readonly scope: PassScope;
+  readonly cause: PassCause;
+  /** The person who asked for it on the dashboard; absent where nobody did. */
+  readonly by?: string;
+};
 
 /** The name of this process among those of a fleet. */
 export const machineName = `${hostname()}/${process.pid}`;
@@ -35,7 +41,7 @@ export type PassQueue = AsyncDisposable & {
   /** Asks for a pass after that time, in milliseconds, in place of the one that was asked for so with the same cause. */
   readonly enqueueAfter: (job: PassJob, ms: number) => void;
   /** Runs a target's passes until the signal is aborted: the first at once, then when one is asked for or the interval ends. */
-  readonly work: (target: string, pass: (due: DuePass) => Promise<void>, times: WorkTimes) => Promise<void>;
+  readonly work: (target: string, pass: (due: DuePass) => Promise<PassAgain | null>, times: WorkTimes) => Promise<void>;
   /** Asks for a pass; resolves when one that began after this call has ended. */
   readonly passed: (job: PassJob) => Promise<void>;
   /** Runs a command on a target between two of its passes. */
@@ -48,20 +54,24 @@ export type DuePass = {
   readonly job: PassJob | null;
   /** Aborted when the next pass is due. */
   readonly stopWaiting: AbortSignal;
-  /** How often in a row it was cut short before, here or in other processes. */
+  /** How often in a row it was cut short before, here or in other processes; what is asked for begins with none. */
   readonly losses: number;
 };
 
-/** Why a pass could not begin or go on now; where the queue is shared, it tries the pass again, perhaps on another machine. */
+/**
+ * What a pass says that is made again before its interval ends: it could not read or send all that it wanted to. Where the queue
+ * is shared, another process may make it.
+ */
+export type PassAgain = {
+  readonly afterMs: number;
+  /** How often in a row it was cut short, this time included. */
+  readonly losses: number;
+};
+
+/** Why a pass could not begin now; where the queue is shared, it tries the pass again, perhaps on another machine. */
 export class NotNowError extends Error {
   override readonly name = "NotNowError";
 }
-
-/**
- * Why a pass could not read or send all that it wanted to: it has lost its lease, its database, its source or its control plane.
- * Another process may still have them. Where that goes on, it is tried ever later.
- */
-export class CutShortError extends NotNowError {}
 
 /** The wait before a pass that was cut short so often in a row, in milliseconds. */
 export function waitAfterLoss(times: number, intervalMs: number): number {
@@ -122,6 +132,7 @@ export function createPassQueue({
       timers.defer(() => {
         for (const timer of later.values()) timer[Symbol.dispose]();
       });
+      let again: PassAgain | null = null;
       while (!signal.aborted) {
         const dueMs = Math.round(intervalMs * jitter());
         const due = new AbortController();
@@ -129,21 +140,28 @@ export function createPassQueue({
           // A signal of `clock.timeout` would stay in memory until the interval ends, one for each pass that is asked for.
           using _ = clock.after(dueMs, () => due.abort());
           const stopWaiting = AbortSignal.any([asked.pending(), due.signal]);
-          await between(target, async () => {
+          const before: PassAgain | null = again;
+          again = await between(target, async () => {
             const ended = waiting.splice(0);
-            await pass({ job: asked.take(), stopWaiting, losses: 0 });
+            const end = await pass({ ...nextPass(target, asked.take(), before), stopWaiting });
             for (const resolve of ended) resolve();
+            return end;
           });
         }
         const woken = new AbortController();
         const either = { signal: AbortSignal.any([signal, woken.signal]) };
         const next = asked.next(either);
-        await Promise.race([next, rest(clock, dueMs, either)]);
+        await Promise.race([next, rest(clock, again?.afterMs ?? dueMs, either)]);
         woken.abort();
         await next;
       }
     },
   };
+}
+
+function nextPass(target: string, asked: PassJob | null, again: PassAgain | null): Pick<DuePass, "job" | "losses"> {
+  if (asked !== null || again === null) return { job: asked, losses: 0 };
+  return { job: { target, scope: "all", cause: "retry" }, losses: again.losses };
 }
 
 type Lane = {
@@ -171,7 +189,8 @@ function createAsked(): Asked {
   let asked: PassJob | null = null;
   return {
     add: (job) => {
-      asked = { ...job, cause: asked?.cause ?? job.cause, scope: asked?.scope === "all" ? "all" : job.scope };
+      const scope = asked?.scope === "all" ? "all" : job.scope;
+      asked = { ...job, ...asked, scope };
       pending.abort();
     },
     take: () => {

@@ -5,10 +5,11 @@ import type { PassResult } from "../core/report/events.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../core/report/target-status.ts";
 import type { Target } from "../engine/target.ts";
+import { isUnusableState, OtherKeyError } from "../state/is-storage-error.ts";
 import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { TargetState } from "../state/state.ts";
 import type { PassMemory, TargetStore } from "../state/target-store.ts";
-import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
+import { storageErrorAt } from "../store/store-error.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import type { PassObserver } from "./pass-observer.ts";
@@ -176,6 +177,8 @@ export async function withHistory(
   work: (store: TargetStore) => Promise<void>,
 ): Promise<void> {
   await unlessUnreadable(state, work, (error) => {
+    // The pass has failed with that error, and the state is another's.
+    if (error instanceof OtherKeyError) return;
     state.onForgotten("the history of passes", storageErrorAt(state.folder, error));
   });
 }
@@ -217,7 +220,7 @@ export async function unlessUnreadable<Stored>(
   try {
     return await read(await target());
   } catch (error) {
-    if (storeErrorCode(error) === null) throw error;
+    if (!isUnusableState(error)) throw error;
     onUnreadable(error);
     return null;
   }

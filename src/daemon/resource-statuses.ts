@@ -7,6 +7,7 @@ import type { Outcome, RolloutResult } from "../core/report/report.ts";
 import type { ResourceState, ResourceStatus } from "../core/report/target-status.ts";
 import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { PassSeen } from "./ended-pass.ts";
+import { writtenChanges } from "./written-changes.ts";
 
 /** What a pass found of resources, given the rollouts that ended since; null if it compared nothing with live. */
 export function resourcesSeen(
@@ -17,7 +18,9 @@ export function resourcesSeen(
   const at = new Date(endedAt).toISOString();
   if (applied !== null) {
     const statuses = [...invalidStates(applied), ...appliedStates(applied)(rollouts)];
-    return { at, commit: applied.report.revision, isWhole: !applied.isPart && applied.plan.complete, statuses };
+    const { revision } = applied.report;
+    const isWhole = !applied.isPart && applied.plan.complete;
+    return { at, commit: revision, isWhole, statuses, changed: writtenChanges(applied) };
   }
   if (planned === null) return null;
   const statuses = [...invalidStates(planned), ...plannedStates(planned)()];
@@ -44,7 +47,7 @@ function invalidState(outcome: Outcome): ResourceStatus {
 /** The statuses of the resources of an apply, given the rollouts that ended after it. They do not hold its manifests. */
 export function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
   const written = outcomes.filter((outcome) => !isInvalid(outcome));
-  const drifted = new Set(plan.steps.filter(isDrifted).map(({ identity }) => identity));
+  const drifted = new Map(plan.steps.filter(isDrifted).map((step) => [step.identity, writerOf(step)]));
   return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
     written.map(({ identity, result, rollout, error }) => ({
       identity,
@@ -52,7 +55,12 @@ export function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
       rollout: ended.get(identity) ?? rollout,
       hasDrifted: drifted.has(identity),
       why: error === null ? null : redactFailureMessage(error.message).slice(0, MAX_WHY),
+      ...drifted.get(identity),
     }));
+}
+
+function writerOf({ changedBy }: Step): Pick<ResourceStatus, "changedBy"> {
+  return changedBy === undefined ? {} : { changedBy };
 }
 
 const MAX_WHY = 500;
@@ -65,6 +73,7 @@ export function plannedStates({ plan: { steps }, details }: PlanEvent) {
     rollout: null,
     hasDrifted: isDrifted(step),
     why: whyOf(step, details),
+    ...(isDrifted(step) ? writerOf(step) : {}),
   }));
   return () => states;
 }

@@ -5,10 +5,11 @@ import type { Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import type { Run } from "../engine/run.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
+import type { TargetClaim } from "../state/target-store.ts";
 import { storeErrorCode } from "../store/store-error.ts";
-import { type DuePass, NotNowError } from "./pass-queue.ts";
+import { NotNowError, type PassAgain } from "./pass-queue.ts";
 import { followSource } from "./source-watcher.ts";
-import { requireClaim } from "./target-claim.ts";
+import { claimRefusal } from "./target-claim.ts";
 import { claimedBy, codeOf, createPass, FATAL, type RunContext, type TargetPass } from "./target-pass.ts";
 import { inTurn, isLocked } from "./turn.ts";
 
@@ -30,8 +31,9 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   if (leader !== null && !(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  const pass = createPass(target, context, { follower, leader, signal, onLeft: rollouts.add });
-  const inTurns = leader === null ? passInTurn(target, pass, { ...context, stopping: signal, rollouts }) : pass;
+  const own = { ...context, stopping: signal };
+  const pass = createPass(target, own, { follower, leader, onLeft: rollouts.add });
+  const inTurns = leader === null ? passInTurn(target, pass, { ...own, rollouts }) : pass;
   await queue.work(name, inTurns, {
     intervalMs,
     signal: AbortSignal.any([signal, replaced]),
@@ -89,37 +91,41 @@ function connectLeader(target: Target, leader: Leader, run: Run): Promise<Target
 type OwnTurns = RunContext & { readonly rollouts: UnfinishedWork };
 
 /** A pass that takes the lock of the state for itself alone, since other processes run passes of the target too. */
-function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): (due: DuePass) => Promise<void> {
+function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): TargetPass {
   // The number of the lock in the last pass of this process; null before. After another one, what it remembers is outdated.
   let last: number | null = null;
   // Why another configuration has the target; told once.
   let refusal: string | null = null;
-  const isRefused = async (): Promise<boolean> => {
-    try {
-      requireClaim((await (await target.state.target()).memory()).claim, claimedBy(run), run.clock.now());
+  const isRefused = (claim: TargetClaim | undefined): boolean => {
+    const found = claimRefusal(claim, claimedBy(run), run.clock.now());
+    if (found === null) {
       refusal = null;
       return false;
-    } catch (error) {
-      if (!(error instanceof HoldfastError)) throw error;
-      // Like a process that stands by, it has nothing to do.
-      run.onWorked();
-      if (refusal !== error.message) run.onFailure(error);
-      refusal = error.message;
-      run.onPassDropped();
-      return true;
     }
+    const { error, sharesJobs } = found;
+    // Like a process that stands by, it has nothing to do.
+    run.onWorked();
+    if (refusal !== error.message) run.onFailure(error);
+    refusal = error.message;
+    run.onPassDropped();
+    // A process of the other configuration makes the pass.
+    if (sharesJobs) throw new NotNowError(error.message);
+    return true;
   };
   const turn = { waitMs: 0, reading: run.rollouts.ended };
   return async (due) => {
     const startedAt = run.clock.now();
     let isBegun = false;
+    let again: PassAgain | null = null;
     try {
-      await inTurn(target, turn, run, async ({ lock }) => {
+      again = await inTurn(target, turn, run, async ({ lock, session }) => {
         isBegun = true;
         const number = lock?.number ?? null;
-        if (last === null || number !== last + 1) run.memories.forget(run.name);
+        const isOwn = last !== null && number === last + 1;
+        if (!isOwn) run.memories.forget(run.name);
         last = number;
-        if (!(await isRefused())) await pass(due);
+        const { claim, settled } = await (await target.state.target()).memory();
+        return isRefused(claim) ? null : pass(due, { claim, settled, lock: number, isOwn, requests: session.requests });
       });
     } catch (error) {
       const storage = storeErrorCode(error);
@@ -129,12 +135,15 @@ function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): (due: DueP
         throw new NotNowError(errorMessage(error), { cause: error });
       }
       if (isBegun || run.stopping.aborted) throw error;
-      if (!isFinal(error, run)) return refused(error, startedAt, run);
-      await run.onFatal(error, startedAt);
-      throw error;
+      if (isFinal(error, run)) {
+        await run.onFatal(error, startedAt);
+        throw error;
+      }
+      await refused(error, startedAt, run);
     }
     // What was stopped in the middle goes on elsewhere.
     if (run.stopping.aborted) throw new NotNowError("the process stops");
+    return again;
   };
 }
 

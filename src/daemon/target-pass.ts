@@ -1,11 +1,13 @@
-import { ClientError } from "../client/client-error.ts";
-import { errorMessage } from "../contract/error-message.ts";
+import { isOutOfReach } from "../client/client-error.ts";
 import type { JsonObject } from "../contract/json.ts";
+import { UNREACHED } from "../core/diagnostic.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
-import type { ApplyEvent, PassResult } from "../core/report/events.ts";
+import type { ApplyEvent, PassResult, ReadEvent } from "../core/report/events.ts";
+import { settledEvents } from "../core/report/settled-pass.ts";
 import { LEDGER_UNWRITABLE } from "../engine/apply/write-job.ts";
 import type { Election, Leader } from "../engine/lease/leader.ts";
+import type { ReadMemory } from "../engine/load/pass-memory.ts";
 import type { ApplyMode, PassScope } from "../engine/passes/apply-pass.ts";
 import type { PlanMode } from "../engine/passes/plan-pass.ts";
 import { reconcileAgain } from "../engine/reconcile.ts";
@@ -18,14 +20,15 @@ import type { PassTimes } from "./ended-pass.ts";
 import { askAtFreezeEnd } from "./freeze-end.ts";
 import type { KeptMemories } from "./kept-memories.ts";
 import {
-  CutShortError,
   type DuePass,
+  type PassAgain,
   type PassCause,
   type PassJob,
   type PassQueue,
   waitAfterLoss,
 } from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
+import { type SharedTurn, settledBy, unchangedPass } from "./settled-pass.ts";
 import type { SourceFollower } from "./source-watcher.ts";
 import { type ClaimedTarget, claimAfter } from "./target-claim.ts";
 import { isLocked } from "./turn.ts";
@@ -55,6 +58,10 @@ export type RunContext = Run &
     readonly name: string;
     /** The control plane, as the ledger names it. */
     readonly serverName: string;
+    /** The digest of what the source is; null for a local folder. */
+    readonly sourceDigest: string | null;
+    /** A digest of what the passes are made with beside their source: the configuration and the program. */
+    readonly settingsDigest: () => string;
     /** Whether it is the only target of the daemon; then a refusal before its first successful pass is for good. */
     readonly isAlone: boolean;
     readonly queue: PassQueue;
@@ -89,120 +96,221 @@ export type PassOptions = {
   readonly follower: SourceFollower;
   /** Null where each pass takes its own right to write. */
   readonly leader: Leader | null;
-  readonly signal: AbortSignal;
   readonly onLeft: (work: Promise<void>) => void;
 };
 
-/** Runs a pass of a target, one after the other. */
-export type TargetPass = (due: DuePass) => Promise<void>;
+/** Runs a pass of a target, one after the other; where processes share them, in a turn of its own. */
+export type TargetPass = (due: DuePass, turn?: SharedTurn) => Promise<PassAgain | null>;
 
 /** Creates the passes of a target: each reads the source, reconciles, and keeps what the next one must know. */
-export function createPass(
-  target: Target,
-  context: RunContext,
-  { follower: { follow, settled, setPaths }, leader, signal, onLeft }: PassOptions,
-): TargetPass {
-  const { name, isAlone, intervalMs, driftIntervalMs, queue, sync, isReloaded, memories, onFailure } = context;
+export function createPass(target: Target, context: RunContext, options: PassOptions): TargetPass {
+  const { name, isReloaded, driftIntervalMs, intervalMs, memories, queue } = context;
   const { commits } = target.source;
-  const { clock } = context;
-  let defaultCause: PassCause = isReloaded ? "configuration" : "start";
-  let hasWorked = isReloaded;
-  const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
-    sync === "heal"
-      ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
-      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
-  // Where passes are shared, another process may write the target before and after each of them.
-  const isTakenOver = (error: unknown): boolean => leader === null && isLocked(error);
-  const isFatal = (error: unknown): boolean => {
-    const code = codeOf(error);
-    return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
-  };
-  const passAgain = (cause: PassCause): void => queue.enqueue({ target: name, scope: "all", cause });
-  // How often in a row a pass has lost the lease, and the next one that is due for it.
-  let [losses, retry]: [number, Disposable | null] = [0, null];
   // What cannot be read again is never dropped.
   const release = commits === null ? null : () => target.sourceCache?.release();
-  return async ({ job, stopWaiting, losses: earlierLosses }) => {
-    const isTriedElsewhere = leader === null && earlierLosses < MOST_TRIES;
-    retry?.[Symbol.dispose]();
-    const startedAt = clock.now();
+  const course: Course = { defaultCause: isReloaded ? "configuration" : "start", hasWorked: isReloaded, kept: null };
+  return async (due, turn) => {
+    const startedAt = context.clock.now();
     const known = memories.take(name);
-    let memory = known ?? { ...NO_MEMORY, lastApplied: null };
     // What was asked for may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
-    if (job !== null) commits?.retryNow();
-    const scope = job?.scope === "all" || isFullPassDue(memory, startedAt, driftIntervalMs) ? "all" : "changes";
-    context.onPassBegin({ target: name, scope, cause: job?.cause ?? defaultCause });
-    defaultCause = "interval";
-    let applied: ApplyEvent | null = null;
-    let isCutShort = false;
-    let unreached: string | null = null;
-    const emit: RunContext["emit"] = (event) => {
-      if (isTriedElsewhere && event.what === "kept" && event.reason === "Unreachable") unreached = event.message;
-      context.emit(event);
-    };
-    try {
-      if (known === null) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
-      if (known === null && leader === null) context.onRecall(memory.told);
-      // Before the source is read, so that no change in a new folder is missed.
-      await follow();
-      await settled();
-      const mode = modeOf(scope, stopWaiting);
-      const run = { ...context, emit, stopping: signal };
-      const ended = await reconcileAgain(target, mode, { memory, onRead: setPaths }, run);
-      memory = ended.memory;
-      applied = ended.result.what === "applied" ? ended.result : null;
-      hasWorked = true;
-      if (ended.result.what === "applied" || ended.result.what === "planned") context.onWorked();
-      requireNoOtherWriter(ended.result);
-      isCutShort = leader === null && hasLostItsRight(ended.result);
-      if (isTriedElsewhere && wasUnreached(ended.result)) unreached = "the control plane could not be read";
-      const isLost = leader?.isLost() ?? false;
-      losses = isLost ? losses + 1 : 0;
-      if (ended.result.what === "superseded" || losses === 1) passAgain("retry");
-      else if (isLost)
-        retry = clock.after(waitAfterLoss(losses - 1, intervalMs), () => passAgain("retry"), { ref: false });
-    } catch (error) {
-      if (signal.aborted || error instanceof RetiredError) return;
-      if (isTakenOver(error)) throw error;
-      if (isFatal(error)) {
-        await context.onFatal(error, startedAt);
-        throw error;
-      }
-      onFailure(error);
-      isCutShort = leader === null && storeErrorCode(error) !== null;
-      if (isTriedElsewhere && isOutOfReach(error)) unreached = errorMessage(error);
-    }
-    memories.keep(name, memory, release);
+    if (due.job !== null) commits?.retryNow();
+    const isFull = due.job?.scope === "all" || isFullPassDue(known, startedAt, driftIntervalMs);
+    const scope = isFull ? "all" : "changes";
+    target.server.actFor(due.job?.by ?? null);
+    context.onPassBegin({ target: name, scope, cause: due.job?.cause ?? course.defaultCause });
+    course.defaultCause = "interval";
+    const made = await makePass(target, { ...due, known, scope, startedAt, turn }, course, { ...context, ...options });
+    if (made === null) return null;
+    memories.keep(name, made.memory, release);
+    const again = againAfter(made.cut, due.losses, intervalMs);
     // Another process may reach it. The target is only in trouble where that one, or this one again, does not either.
-    if (unreached !== null && earlierLosses === 0) {
+    if (made.cut === "unreached" && due.losses === 0) {
       context.onPassDropped();
-      throw new CutShortError(unreached);
+      return again;
     }
-    await target.order
-      ?.observe({ commit: memory.lastApplied?.desired.revision ?? null, applied }, { clock, stopping: signal })
-      .catch(onFailure);
-    const endedAt = clock.now();
-    const wanted = commits?.newest() ?? null;
-    const { lastApplied: _, ...remembered } = memory;
-    const claim = leader === null ? { claim: claimAfter(claimedBy(context), endedAt, intervalMs) } : {};
-    const kept = { ...remembered, ...claim };
-    const freezes = sync === "heal" ? target.freezes : undefined;
-    const nextAt = Math.min(endedAt + intervalMs, askAtFreezeEnd(freezes, { clock, queue, target: name }));
-    await context.onPassEnd({ startedAt, endedAt, nextAt, wanted }, kept).catch((error: unknown) => {
-      if (isTakenOver(error)) throw error;
-      onFailure(error);
-    });
+    await recordPass(target, { ...made, startedAt, claim: turn?.claim }, { ...context, ...options });
     // New paths were not watched while the pass ran.
-    if (await follow()) passAgain("change");
-    if (unreached !== null) throw new CutShortError(unreached);
-    if (isCutShort) throw new CutShortError("the pass lost its lease or its database");
+    if (await options.follower.follow()) queue.enqueue({ target: name, scope: "all", cause: "change" });
+    return again;
   };
 }
 
+/** What the passes of a target know of those before them, other than their memory. */
+type Course = {
+  defaultCause: PassCause;
+  hasWorked: boolean;
+  /** The commit of the last pass that was not made again, which this process has kept. */
+  kept: string | null;
+};
+
+type BegunPass = DuePass & {
+  /** What this process remembers of the pass before; null if its state must be read. */
+  readonly known: ReadMemory | null;
+  readonly scope: PassScope;
+  readonly startedAt: number;
+  readonly turn: SharedTurn | undefined;
+};
+
+/** A pass that has ended by itself. */
+type MadePass = { readonly memory: ReadMemory; readonly applied: ApplyEvent | null; readonly cut: Cut | null };
+
+/**
+ * Why a pass could not read or send all that it wanted to, so that it is made again before its interval: another process was waited
+ * for, it has lost its lease or its database, or its source or its control plane gave no answer.
+ */
+type Cut = "superseded" | "lost" | "unreached";
+
+type PassContext = RunContext & PassOptions;
+
+/** Reads the source and reconciles; null where the pass was stopped. Fails where the target does for good. */
+async function makePass(
+  target: Target,
+  { known, scope, stopWaiting, startedAt, job, turn }: BegunPass,
+  course: Course,
+  context: PassContext,
+): Promise<MadePass | null> {
+  const { follower, leader, stopping } = context;
+  let memory = known ?? { ...NO_MEMORY, lastApplied: null };
+  let isSourceReached = true;
+  let read: ReadEvent | null = null;
+  const emit: RunContext["emit"] = (event) => {
+    if (event.what === "kept" && event.reason === "Unreachable") isSourceReached = false;
+    if (event.what === "read") read = event;
+    if (event.what === "kept") read = null;
+    context.emit(event);
+  };
+  try {
+    if (known === null) memory = { ...memory, ...(await recalled(target, context)) };
+    // Before the source is read, so that no change in a new folder is missed.
+    await follower.follow();
+    await follower.settled();
+    const unchanged = turn === undefined ? null : await unchangedPass(target, turn, job, context);
+    if (unchanged !== null) {
+      for (const event of settledEvents(unchanged.end, turn?.isOwn === true)) emit(event);
+      course.hasWorked = true;
+      context.onWorked();
+      const { commit } = unchanged;
+      if (course.kept !== commit) await target.source.commits?.keep(commit);
+      course.kept = commit;
+      const remembered = { lastFullPassAt: startedAt, appliedCommit: commit, unfinished: [], settled: unchanged };
+      return { memory: { ...memory, ...remembered }, applied: null, cut: null };
+    }
+    turn?.requests.begin();
+    let askedOthers = false;
+    const { declaredElsewhere } = target;
+    const asking: Target =
+      declaredElsewhere === undefined
+        ? target
+        : {
+            ...target,
+            declaredElsewhere: (identities) => {
+              askedOthers = true;
+              return declaredElsewhere(identities);
+            },
+          };
+    const daemon = { memory, onRead: follower.setPaths };
+    const run = { ...context, emit };
+    const { result, ...ended } = await reconcileAgain(asking, modeOf(scope, stopWaiting, context), daemon, run);
+    memory = ended.memory;
+    course.hasWorked = true;
+    if (result.what === "applied" || result.what === "planned") context.onWorked();
+    if (turn !== undefined && result.what === "applied") {
+      const settled = await settledBy({ read, applied: result, startedAt, askedOthers }, target, turn, context);
+      if (settled !== null) memory = { ...memory, settled };
+    }
+    requireNoOtherWriter(result);
+    const cut = cutIn(result, leader) ?? (isSourceReached || leader !== null ? null : "unreached");
+    return { memory, applied: result.what === "applied" ? result : null, cut };
+  } catch (error) {
+    if (stopping.aborted || error instanceof RetiredError) return null;
+    if (isTakenOver(error, context)) throw error;
+    if (isFatal(error, course, context)) {
+      await context.onFatal(error, startedAt);
+      throw error;
+    }
+    context.onFailure(error);
+    return { memory, applied: null, cut: leader === null ? cutBy(error) : null };
+  }
+}
+
+// What was told of earlier passes is only another process's where processes share the passes.
+async function recalled(target: Target, { leader, onRecall }: PassContext): Promise<PassMemory> {
+  const memory = (await unlessUnreadable(target.state, (store) => store.memory())) ?? NO_MEMORY;
+  if (leader === null) onRecall(memory.told);
+  return memory;
+}
+
+function modeOf(
+  scope: PassScope,
+  stopWaiting: AbortSignal,
+  { sync, leader, onLeft }: PassContext,
+): ApplyMode | PlanMode {
+  return sync === "heal"
+    ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
+    : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
+}
+
+// Where passes are shared, another process may write the target before and after each of them, also one of a newer release.
+function isTakenOver(error: unknown, { leader }: PassContext): boolean {
+  return leader === null && (isLocked(error) || storeErrorCode(error) === "newer-schema");
+}
+
+function isFatal(error: unknown, { hasWorked }: Course, { isAlone }: PassContext): boolean {
+  const code = codeOf(error);
+  return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
+}
+
+type RecordedPass = MadePass & Pick<BegunPass, "startedAt"> & Pick<SharedTurn, "claim">;
+
+/** Keeps what was made, and what the next pass must know. */
+async function recordPass(
+  target: Target,
+  { memory, applied, startedAt, claim: before }: RecordedPass,
+  context: PassContext,
+): Promise<void> {
+  const { name, clock, intervalMs, leader, queue, stopping, sync, onFailure } = context;
+  await target.order
+    ?.observe({ commit: memory.lastApplied?.desired.revision ?? null, applied }, { clock, stopping })
+    .catch(onFailure);
+  const endedAt = clock.now();
+  const wanted = target.source.commits?.newest() ?? null;
+  const { lastApplied: _, ...remembered } = memory;
+  const claim = leader === null ? { claim: claimAfter(claimedBy(context), before, endedAt, intervalMs) } : {};
+  const freezes = sync === "heal" ? target.freezes : undefined;
+  const nextAt = Math.min(endedAt + intervalMs, askAtFreezeEnd(freezes, { clock, queue, target: name }));
+  await context
+    .onPassEnd({ startedAt, endedAt, nextAt, wanted }, { ...remembered, ...claim })
+    .catch((error: unknown) => {
+      if (isTakenOver(error, context)) throw error;
+      onFailure(error);
+    });
+}
+
+// What no process reaches waits for the interval after so many passes.
+const MOST_TRIES = 6;
+
+function againAfter(cut: Cut | null, losses: number, intervalMs: number): PassAgain | null {
+  if (cut === null || (cut === "unreached" && losses >= MOST_TRIES)) return null;
+  if (cut === "superseded") return { afterMs: 0, losses: 0 };
+  return { afterMs: waitAfterLoss(losses + 1, intervalMs), losses: losses + 1 };
+}
+
 // A clock that was set back says nothing of how long ago a pass was. Jitter can start a poll a tenth early.
-function isFullPassDue({ lastFullPassAt }: PassMemory, now: number, driftIntervalMs: number): boolean {
+function isFullPassDue(known: ReadMemory | null, now: number, driftIntervalMs: number): boolean {
+  const lastFullPassAt = known?.lastFullPassAt ?? null;
   if (lastFullPassAt === null || lastFullPassAt > now) return true;
   return now - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
+}
+
+function cutIn(result: PassResult, leader: Leader | null): Cut | null {
+  if (leader !== null) return result.what === "superseded" ? "superseded" : leader.isLost() ? "lost" : null;
+  if (hasLostItsRight(result)) return "lost";
+  return wasUnreached(result) ? "unreached" : null;
+}
+
+function cutBy(error: unknown): Cut | null {
+  if (storeErrorCode(error) !== null) return "lost";
+  return isUnreached(error) ? "unreached" : null;
 }
 
 // Whether another process may have taken over: what a pass has not sent for that is no failure of its own.
@@ -211,21 +319,15 @@ function hasLostItsRight(result: PassResult): boolean {
   return result.report.outcomes.some(({ error }) => error?.status === 412 || error?.code === LEDGER_UNWRITABLE);
 }
 
-// What no process reaches waits for the interval after so many passes.
-const MOST_TRIES = 6;
-
-const UNREACHED: readonly string[] = ["unreachable", "timeout", "connection-lost"];
-
-// Whether nothing was sent, since live could not be read.
+// Whether nothing was sent, since the control plane did not answer.
 function wasUnreached(result: PassResult): boolean {
-  if (result.what === "planned") return !result.plan.complete;
-  if (result.what !== "applied") return false;
-  return !result.plan.complete && result.report.outcomes.every(({ attempts }) => attempts === 0);
+  if (result.what !== "planned" && result.what !== "applied") return false;
+  if (!result.plan.diagnostics.some(({ code }) => code === UNREACHED)) return false;
+  return result.what === "planned" || result.report.outcomes.every(({ attempts }) => attempts === 0);
 }
 
-function isOutOfReach(error: unknown): boolean {
-  if (error instanceof SourceError) return error.reason === "Unreachable";
-  return error instanceof ClientError && UNREACHED.includes(error.reason);
+function isUnreached(error: unknown): boolean {
+  return error instanceof SourceError ? error.reason === "Unreachable" : isOutOfReach(error);
 }
 
 function requireNoOtherWriter(result: PassResult): void {
@@ -245,6 +347,6 @@ export function codeOf(error: unknown): FailureCode {
 }
 
 /** The target as another configuration in the same database would find it. */
-export function claimedBy({ name, serverName, queue: { machine } }: RunContext): ClaimedTarget {
-  return { name, serverName, machine };
+export function claimedBy({ name, serverName, sourceDigest, queue: { machine } }: RunContext): ClaimedTarget {
+  return { name, serverName, sourceDigest, machine };
 }

@@ -5,7 +5,7 @@ import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { RuleFinder } from "../core/ignore/ignore-rules.ts";
 import { type Kind, parentOf } from "../core/kind.ts";
-import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 import { knownIn } from "../core/plan/orphans.ts";
 import { registryOnlyOf } from "../core/plan/registry-only.ts";
 import { sightOf } from "../core/sight.ts";
@@ -109,11 +109,12 @@ export async function observe(
   // A commit that changes nothing of this target asks for nothing: it may be one of hundreds.
   const isUntouched = declared.outOfScope !== undefined && queries.length === 0;
   const asking = { reader: server.reader, capabilities, signal };
-  const asked = isUntouched ? null : readCaller(asking);
   // Whether a server is a control plane at all is judged by its lists, so one that has never taken a write is asked for no digest.
-  const asksDigests = facts !== null && records.heads.size > 0;
+  const asksDigests = !isUntouched && facts !== null && records.heads.size > 0;
   // Before the lists, so that what changes in between has another digest in the next pass.
-  const digests = asksDigests && asked ? await readDigests(asked, asking) : NO_DIGESTS;
+  const told = asksDigests ? await readDigests(asking) : null;
+  const asked = told?.caller ?? (isUntouched ? null : readCaller(asking));
+  const digests = told?.digests ?? NO_DIGESTS;
   const changes = toRead && { toRead, digests };
   const known = facts && changes && knownInSync(facts, changes, { ...basis, manifests: desired.manifests });
   const reading = { ...asking, dryRun: createDryRun(server, concurrency), known, concurrency };
@@ -174,16 +175,19 @@ function liveQueries(
   return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, isKnown, idOf, readsEach }));
 }
 
-// The lists have been read anyway. The sources of other targets are read only where a list shows what this one does not declare.
+// The lists have been read anyway. What other targets declare is asked for only where a list shows what this one does not.
 async function registryOnlyBeside(
   { declared, declaredElsewhere }: Desired,
   { unknownVersions }: Observation,
 ): Promise<readonly RegistryOnly[]> {
   const kinds = new Set([...declared].map((identity) => splitIdentity(identity).kind));
   const managed = [...kinds].filter((kind) => kindOf(kind)?.hasVersions).toSorted(compareText);
-  const isAny = managed.some((kind) => (unknownVersions.get(kind)?.length ?? 0) > 0);
-  const elsewhere = isAny ? ((await declaredElsewhere?.()) ?? new Set<Identity>()) : new Set<Identity>();
-  return managed.flatMap((kind) => registryOnlyOf(kind, unknownVersions.get(kind) ?? null, elsewhere) ?? []);
+  const unknown = managed.flatMap((kind) => unknownVersions.get(kind) ?? []);
+  const asked = new Set(unknown.flatMap((identity) => [identity, splitVersion(identity).name]));
+  const elsewhere = asked.size === 0 ? undefined : await declaredElsewhere?.(asked);
+  return managed.flatMap(
+    (kind) => registryOnlyOf(kind, unknownVersions.get(kind) ?? null, elsewhere ?? new Set()) ?? [],
+  );
 }
 
 /** Resources that are referred to or were declared earlier, but not declared here. */

@@ -74,6 +74,11 @@ export async function reconcileAgain(
   return { result, memory: memory ?? daemon.memory };
 }
 
+/** Explains a value of what a daemon has read already, with live as it is now. */
+export async function explainRead(target: Target, mode: WhyMode, read: DesiredRead, run: Run): Promise<PassResult> {
+  return (await runPass(read, { target, mode, memory: null, run })).result;
+}
+
 /** The result of a pass, and what is to be remembered of it; null where nothing is. */
 type Ended = { readonly result: PassResult; readonly memory: ReadMemory | null };
 

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { type LiveCache, liveCacheIn } from "../cache/live-facts-cache.ts";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
+import type { RecordedRequests } from "../client/recorded-requests.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
 import { ServerCapabilities } from "../client/server-capabilities.ts";
 import type { Writer } from "../client/writer.ts";
@@ -22,6 +22,7 @@ export type ReadAccess = {
 /** A connection to one server, with its ledger and the facts known about it. */
 export type ServerSession = ReadAccess & {
   readonly writer: Writer;
+  readonly requests: RecordedRequests;
   readonly ledger: Ledger;
   /** The control plane's current time, in epoch milliseconds; null until a reply has carried it. */
   readonly serverTime: () => number | null;
@@ -42,7 +43,7 @@ export function readAccessOf({ server, reader, probeRoute, capabilities }: Serve
 export type SessionPlace = Omit<ConnectOptions, "capabilities" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
-  /** The folder on this machine for caches and sink files. */
+  /** The folder on this machine for sink files. */
   readonly folder: string;
   readonly sink: SinkType | null;
   /** Whether the operator has configured that `postModelVersion` registers model versions. */
@@ -66,6 +67,7 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
     reader: connection.reader,
     writer: connection.writer,
     probeRoute: connection.probeRoute,
+    requests: connection.requests,
     ledger,
     capabilities,
     serverTime: connection.serverTime,
@@ -79,21 +81,9 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
   };
 }
 
-function liveCacheOf({
-  clock,
-  server,
-  state,
-  folder,
-  build = "",
-  onForgotten = () => undefined,
-}: SessionPlace): LiveCache {
-  return liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
-    clock,
-    server: server.name,
-    key: state.key,
-    build,
-    onForgotten: state.isWritable ? onForgotten : null,
-  });
+function liveCacheOf({ server, state, build = "", onForgotten = () => undefined }: SessionPlace): LiveCache {
+  const content = state.cache(`live-${nameOnDisk(server.name)}`, `live cache of ${server.name} by ${build}`);
+  return liveCacheIn(content, state.isWritable ? onForgotten : null);
 }
 
 // `https://host:443/base` becomes `host_443`, the name of the server's token folder.

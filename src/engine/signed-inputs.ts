@@ -1,9 +1,11 @@
-import { createHmac } from "node:crypto";
-import { jsonDigest, type Signable, type Signer } from "../core/plan/sign-plan.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { PlanPart } from "../contract/generated/output.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import { jsonDigest, planDigest, type Signable, type Signer } from "../core/plan/sign-plan.ts";
 import type { SignedPlan } from "../core/plan/signed-plan.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { isParsed } from "../manifests/source-manifest.ts";
-import { deriveKey, keyObject } from "../seal/seal-key.ts";
+import { deriveKey, keyObject, type SealKey } from "../seal/seal-key.ts";
 import type { Pass } from "./pass.ts";
 import type { LivePlan } from "./plan.ts";
 
@@ -12,7 +14,6 @@ export function signerOf({
   connection: { state, session },
   read: { rules },
 }: Pick<Pass, "connection" | "read">): Signer {
-  const key = keyObject(deriveKey(state.key, "sealed plan"));
   const { paths, only, kinds, exclude } = rules.selection;
   const { unknownFields = null, external = [], allowLiteralSecrets = [] } = rules.load;
   const ignore = rules.ignore.map(({ path, match = null, expires = null }) => ({ path, match, expires }));
@@ -20,9 +21,27 @@ export function signerOf({
   const configuration = { paths, only, kinds, exclude, ignore, load, hasSink: session.sink !== null };
   return {
     key: state.key.version,
-    keyed: (text) => `hmac-sha256:${createHmac("sha256", key).update(text).digest("hex")}`,
+    keyed: keyedDigest(state.key),
     configuration: jsonDigest(configuration),
   };
+}
+
+/** The digest under the key of a state by which plans are signed. */
+export function keyedDigest(key: SealKey): Signer["keyed"] {
+  const derived = keyObject(deriveKey(key, "sealed plan"));
+  return (text) => `hmac-sha256:${createHmac("sha256", derived).update(text).digest("hex")}`;
+}
+
+/** Whether the file of a plan has the signature that one of these keys makes of it. */
+export function sealOf(plan: JsonObject, keys: readonly SealKey[]): PlanPart["seal"] {
+  const { seal } = plan;
+  if (!isObject(seal)) return "none";
+  const { key: version, content, signature } = seal;
+  const key = keys.find((one) => one.version === version);
+  if (content !== planDigest(plan) || typeof signature !== "string") return "broken";
+  if (key === undefined) return "other-key";
+  const [made, given] = [Buffer.from(keyedDigest(key)(content)), Buffer.from(signature)];
+  return made.length === given.length && timingSafeEqual(made, given) ? "valid" : "broken";
 }
 
 /** Whether a plan was signed with the key of this state, so that what it allows is what its operator allowed. */

@@ -27,8 +27,8 @@ export type ReadTarget = {
   readonly rules: (config: SourceConfig["repository"]) => Rules;
   /** The gates of prompts and models; absent if it has none. */
   readonly gates?: TargetGates;
-  /** What other targets of the same control plane declare; absent with a single target. */
-  readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
+  /** Those of some identities that other targets of the same control plane declare; absent with a single target. */
+  readonly declaredElsewhere?: (identities: Iterable<Identity>) => Promise<ReadonlySet<Identity>>;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
   /** What was read of it since the last call for the claims of other targets; absent with a single target. */
@@ -42,12 +42,14 @@ export type Target = ReadTarget & {
   readonly holds: Holds;
   /** When nothing may be written; absent without freeze windows. */
   readonly freezes?: FreezeSchedule;
-  /** Its order among other targets; absent for one that follows none and that none follows. */
+  /** Its order among other targets; absent for a single one, and for one that is retired. */
   readonly order?: TargetOrder;
 };
 
 /** The order of a target among others. */
 export type TargetOrder = {
+  /** Whether other targets come before or after it, or share a limit with it. */
+  readonly hasOthers: boolean;
   /** Fails with a `SourceError` unless the target may apply this revision now. */
   readonly require: (revision: string | null, run: Stoppable) => Promise<void>;
   /** The order that a person has overridden by flag; null if it was met. */
@@ -95,6 +97,8 @@ export type TargetServer = {
    * the state's lock is taken, for example to wait for it.
    */
   readonly connect: (rules: Rules, lock?: LockState) => Promise<TargetConnection>;
+  /** Names the person who asks for the writes that follow; null where nobody does. */
+  readonly actFor: (person: string | null) => void;
   /** The open connection; null before the first `connect`. */
   readonly connection: () => TargetConnection | null;
   /** Gives the lock back, and ends the session when the work that still reads with it has ended; `connect` opens them again. */

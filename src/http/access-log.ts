@@ -8,6 +8,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The operation that a route serves, as named in logs and metrics. */
     readonly operation?: string;
+    /** Whether its replies last for as long as their readers want, so that their times say nothing. */
+    readonly isStream?: true;
   }
 }
 

@@ -54,6 +54,12 @@ export function notFound(what: string): HttpError {
   return new HttpError(404, "not-found", `${what} was not found`);
 }
 
+/** 429, with how many seconds the caller should wait. */
+export function tooManyRequests(seconds: number, message: string): HttpError {
+  const headers = { "retry-after": String(Math.ceil(seconds)) };
+  return new HttpError(429, "too-many-requests", message, { headers });
+}
+
 /** 403: the caller may not do this. */
 export function forbidden(message: string): HttpError {
   return new HttpError(403, "forbidden", message);

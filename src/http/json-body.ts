@@ -9,12 +9,12 @@ const MAX_DEPTH = 64;
 const MAX_VALUES = 50_000;
 
 /** Parses a JSON body; refuses invalid UTF-8 or JSON, too many or too deep values, `__proto__`, and duplicate keys. */
-export function parseJsonBody(bytes: Buffer): Json {
+export function parseJsonBody(bytes: Buffer, { maxValues = MAX_VALUES }: { readonly maxValues?: number } = {}): Json {
   if (bytes.length === 0) throw badRequest("the body is empty, JSON is expected");
   if (!isUtf8(bytes)) throw badRequest("the body is not UTF-8 text");
-  const { depth, pairs, values } = measureJson(bytes, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES });
+  const { depth, pairs, values } = measureJson(bytes, { maxDepth: MAX_DEPTH, maxValues });
   if (depth > MAX_DEPTH) throw badRequest(`the body is nested more than ${MAX_DEPTH} levels deep`);
-  if (values > MAX_VALUES) throw badRequest(`the body has more than ${MAX_VALUES.toLocaleString("en")} values`);
+  if (values > maxValues) throw badRequest(`the body has more than ${maxValues.toLocaleString("en")} values`);
   const value = parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   // JSON.parse uses the last of two equal keys, other parsers the first. A proxy may have checked another value.
   if (countKeys(value) !== pairs) throw badRequest("an object has the same key twice");

@@ -60,7 +60,7 @@ export function addMetrics(
     // The event also comes when the client disconnects.
     reply.raw.once("close", () => {
       count(counts, reply);
-      durations.observe({ operation }, reply.elapsedTime / 1000);
+      if (!request.routeOptions.config.isStream) durations.observe({ operation }, reply.elapsedTime / 1000);
     });
     done();
   });

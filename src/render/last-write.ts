@@ -16,7 +16,7 @@ export function writerText(
 }
 
 /** The time since a moment in its largest unit: `4 min ago`. */
-export function ageText(at: string, now: number): string {
+function ageText(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
   if (Number.isNaN(seconds)) return at;
   if (seconds < 60) return `${seconds} s ago`;

@@ -1,5 +1,5 @@
 import type { Access } from "../core/access.ts";
-import { NOT_VISIBLE } from "../core/diagnostic.ts";
+import { isReadFailure, NOT_VISIBLE } from "../core/diagnostic.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { DriftReport } from "../core/report/report.ts";
@@ -25,8 +25,8 @@ export function incompleteText({ complete, summary, diagnostics }: Completeness)
   if (complete) return "";
   const hidden = diagnostics.filter(({ code }) => code === NOT_VISIBLE).map((one) => printable(one.summary));
   const reasons = [...hidden, ...(summary.invalid > 0 ? [INVALID] : [])];
-  const isUnread = reasons.length === 0 || diagnostics.some(({ code }) => code === "unreadable");
-  return ` (incomplete: ${[...reasons, ...(isUnread ? [UNREAD] : [])].join("; ")})`;
+  const isMore = reasons.length === 0 || diagnostics.some(isReadFailure);
+  return ` (incomplete: ${[...reasons, ...(isMore ? [UNREAD] : [])].join("; ")})`;
 }
 
 /** Why a report is incomplete, for a title, such as ` (incomplete: 13 of 48 not visible to this token)`. */

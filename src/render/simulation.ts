@@ -26,7 +26,8 @@ const leftovers = {
   token: "keeps the token that was issued",
 } as const;
 
-function listsOf({ base, change, revert, stays, notComparable, unseen }: Simulation): readonly List[] {
+/** What a simulation found, in lists; not escaped. */
+export function simulationLists({ base, change, revert, stays, notComparable, unseen }: Simulation): readonly List[] {
   const bare = (all: readonly string[]) => all.map((one) => [one, ""] as const);
   const whys = (all: Simulation["change"]["refused"]) => all.map(({ identity, why }) => [identity, why] as const);
   return [
@@ -44,7 +45,7 @@ function listsOf({ base, change, revert, stays, notComparable, unseen }: Simulat
 
 /** A simulation as text. */
 export function simulationText(simulation: Simulation): string {
-  const lists = listsOf(simulation).flatMap(({ title, items }) => [
+  const lists = simulationLists(simulation).flatMap(({ title, items }) => [
     `${title}:`,
     ...items.map(([subject, note]) => `  ${printable(subject)}${note === "" ? "" : `: ${printable(note)}`}`),
     "",
@@ -69,7 +70,7 @@ export function simulationMarkdown(simulation: Simulation, most: number): string
 }
 
 function markdownWith(simulation: Simulation, most: number): string {
-  const lists = listsOf(simulation).map(({ title, items }) => {
+  const lists = simulationLists(simulation).map(({ title, items }) => {
     const shown = items
       .slice(0, most)
       .map(([subject, note]) => `- ${codeSpan(subject)}${note === "" ? "" : `: ${noteOf(note)}`}`);

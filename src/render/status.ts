@@ -133,7 +133,7 @@ function countsText(counts: PassRecord["counts"]): string {
 }
 
 /** An invalid manifest, its error, and what stays in force of its resource, as one line. */
-export function invalidText({ identity, file, line, message, lastGood }: InvalidStatus): string {
+function invalidText({ identity, file, line, message, lastGood }: InvalidStatus): string {
   const name = identity === "" ? "" : ` ${identity}`;
   return `${placeText({ file, line })}${name}: ${message}; ${lastAppliedText(lastGood)}`;
 }

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { schemaTypes } from "./generated/types.ts";
+import { requestNames, schemaTypes } from "./generated/types.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
 // Each schema is read at its first use: together they would be most of what a command loads. The build copies the files.
@@ -11,7 +11,10 @@ export const applicationSchema = "_application";
 /** The name of the schemas for editors, which are the `$defs` of one document. */
 export const editorSchemas = "_editor";
 
-const otherSchemas: readonly string[] = ["config", applicationSchema, editorSchemas];
+/** The name of the schema of a body that a daemon takes. */
+export type RequestName = (typeof requestNames)[number];
+
+const otherSchemas: readonly string[] = ["config", applicationSchema, editorSchemas, ...requestNames];
 
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
 export const manifestTypes: readonly string[] = Object.keys(schemaTypes);

@@ -3,7 +3,7 @@ import { describeError, errorPlace } from "./describe-error.ts";
 import { freezeWindowFaults } from "./freeze-windows.ts";
 import { impossibleDate } from "./rule.ts";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
-import { applicationSchema, schemaFor, validatorFor } from "./schemas.ts";
+import { applicationSchema, type RequestName, schemaFor, validatorFor } from "./schemas.ts";
 
 /** The result of a validation: at most 100 diagnostics, errors first, and the number of omitted errors. */
 export type Validation = { readonly faults: readonly SchemaDiagnostic[]; readonly omitted: number };
@@ -36,6 +36,11 @@ export function validateConfig(value: unknown): readonly SchemaDiagnostic[] {
 /** Validates an application whose type has no schema: only the fields that all applications share are checked. */
 export function checkApplication(value: unknown, unknownFields: "refuse" | "warn" = "refuse"): Validation {
   return validate(applicationSchema, value, unknownFields);
+}
+
+/** Validates a body that a daemon takes. */
+export function validateRequest(name: RequestName, value: unknown): readonly SchemaDiagnostic[] {
+  return validate(name, value, "refuse").faults;
 }
 
 function validate(name: string, value: unknown, unknownFields: "refuse" | "warn"): Validation {

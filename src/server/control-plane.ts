@@ -16,7 +16,7 @@ import { registerAdminToken } from "./auth/admin-token/register.ts";
 import { authenticateUser } from "./auth/authenticate.ts";
 import { createCallers, isTrusted } from "./auth/identify-caller.ts";
 import type { Context } from "./context.ts";
-import { migrations } from "./database/migrations.ts";
+import { migrations, serverMigrations } from "./database/migrations.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
 import { openCertificate } from "./http/follow-certificate.ts";
 import { addOperationRoutes, operationNames } from "./http/operation-routes.ts";
@@ -94,7 +94,9 @@ function logStart(
     url,
     data: folder,
     database: store.isShared ? "postgresql" : "sqlite",
-    schema: Object.keys(migrations).toSorted().at(-1),
+    schema: Object.keys(store.isShared ? serverMigrations : migrations)
+      .toSorted()
+      .at(-1),
     keys: keys().all.map(({ version }) => version),
     tls: tls !== undefined,
   };

@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
 import type { Context } from "./context.ts";
 import { createIdGenerator } from "./database/id-generator.ts";
-import { migrations } from "./database/migrations.ts";
+import { migrations, serverMigrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import { startBackgroundJobs } from "./jobs/background-jobs.ts";
 import type { ControlPlaneOptions } from "./options.ts";
@@ -104,7 +104,7 @@ async function openData(
   }
   // The driver is loaded only when it is needed.
   const { openPostgresStore } = await import("../store/postgres/open.ts");
-  return openPostgresStore<Tables>(database, migrations, { clock, random, schema });
+  return openPostgresStore<Tables>(database, serverMigrations, { clock, random, schema });
 }
 
 function keySource({ serverKey: text, serverKeyFile: path }: ControlPlaneOptions, folder: string): KeySource {

@@ -43,6 +43,7 @@ export type OperatorConfig = Given<
   | "state"
   | "sinks"
   | "notifications"
+  | "dashboard"
   | "sources"
   | "servers"
   | "promotions"

@@ -5,7 +5,14 @@ import { publicAddress } from "../store/postgres/address.ts";
 import type { LedgerSource } from "./sqlite/export-state.ts";
 import type { LedgerDestination } from "./sqlite/import-state.ts";
 import { existingKeyIn, isFolderHeld, sqliteStateAt } from "./sqlite/sqlite-state.ts";
-import type { DatabasePlace, StateAccess, StateAccessOptions, StateTransfer, Transferred } from "./state.ts";
+import type {
+  DatabasePlace,
+  RecordedClaims,
+  StateAccess,
+  StateAccessOptions,
+  StateTransfer,
+  Transferred,
+} from "./state.ts";
 
 /** The state in a folder; nothing is opened or created yet. */
 export function stateAt(folder: string, options: StateAccessOptions): StateAccess {
@@ -27,6 +34,22 @@ export function databaseStateAt(place: DatabasePlace, options: StateAccessOption
     exists: async () => (await opened()).exists(),
     isLocked: async () => (await opened()).isLocked(),
     [Symbol.asyncDispose]: async () => (await access)?.[Symbol.asyncDispose](),
+  };
+}
+
+/** The claims that the targets of a database share; nothing is opened or created yet. */
+export function databaseClaims(address: Secret, options: StateAccessOptions): RecordedClaims {
+  let claims: Promise<RecordedClaims> | null = null;
+  const opened = (): Promise<RecordedClaims> => {
+    claims ??= import("./postgres/recorded-claims.ts").then(({ postgresClaims }) => postgresClaims(address, options));
+    return claims;
+  };
+  return {
+    claim: async (...asked) => (await opened()).claim(...asked),
+    introduce: async (...asked) => (await opened()).introduce(...asked),
+    owners: async (...asked) => (await opened()).owners(...asked),
+    targets: async (server) => (await opened()).targets(server),
+    [Symbol.asyncDispose]: async () => (await claims)?.[Symbol.asyncDispose](),
   };
 }
 

@@ -1,5 +1,6 @@
+import type { DriftSpan, WrittenChanges } from "../contract/generated/output.ts";
 import type { Identity } from "../core/manifest.ts";
-import { hasBadRollout, isSuccess } from "../core/report/report.ts";
+import { isSettled } from "../core/report/report.ts";
 import type { ResourceEvent, ResourceStatus } from "../core/report/target-status.ts";
 
 /** What a pass found of resources. */
@@ -9,6 +10,8 @@ export type ResourcesSeen = {
   /** Whether it looked at every resource, so that what is missing is gone. */
   readonly isWhole: boolean;
   readonly statuses: readonly ResourceStatus[];
+  /** What its writes changed; absent without writes. */
+  readonly changed?: ReadonlyMap<Identity, WrittenChanges>;
 };
 
 /** What a pass changes in the history of resources. */
@@ -27,7 +30,7 @@ export type ResourceChanges = {
  */
 export function resourceChanges(
   before: ReadonlyMap<Identity, ResourceEvent>,
-  { at, commit, isWhole, statuses }: ResourcesSeen,
+  { at, commit, isWhole, statuses, changed }: ResourcesSeen,
 ): ResourceChanges {
   const events: ResourceEvent[] = [];
   const unsettled: ResourceEvent[] = [];
@@ -36,7 +39,8 @@ export function resourceChanges(
   for (const status of statuses) {
     const { identity } = status;
     const earlier = before.get(identity);
-    const isChange = isEvent(status, earlier);
+    // Each write is one, also where it leaves the resource as it was.
+    const isChange = isEvent(status, earlier) || changed?.has(identity) === true;
     // Most resources stay as they are, at little cost.
     if (earlier === undefined && !isChange) continue;
     // A resource that is declared twice is invalid at each place; the first one stands for it.
@@ -51,10 +55,6 @@ export function resourceChanges(
   return { events, unsettled, settled: [...settled] };
 }
 
-function isSettled(status: ResourceStatus): boolean {
-  return isSuccess(status.state) && !hasBadRollout(status);
-}
-
 function isEvent(status: ResourceStatus, earlier: ResourceEvent | undefined): boolean {
   if (earlier !== undefined && !isSettled(status)) return isOther(status, earlier);
   return earlier !== undefined || status.state !== "unchanged" || status.hasDrifted || !isSettled(status);
@@ -62,4 +62,9 @@ function isEvent(status: ResourceStatus, earlier: ResourceEvent | undefined): bo
 
 function isOther(status: ResourceStatus, { state, rollout, hasDrifted, why }: ResourceEvent): boolean {
   return status.state !== state || status.rollout !== rollout || status.hasDrifted !== hasDrifted || status.why !== why;
+}
+
+/** An event where live had drifted, given the next one of the resource: what the pass has overwritten has ended with it. */
+export function driftSpan(event: ResourceEvent, next: ResourceEvent | null): DriftSpan {
+  return { event, endedAt: isSettled(event) ? event.at : (next?.at ?? null) };
 }

@@ -13,7 +13,7 @@ export type OnForgotten = (what: string, why: string) => void;
 
 /** An open state: one ledger for each server, and one lock for all of them. */
 export type State = {
-  /** Seals the ledgers, and the caches in the same folder. */
+  /** Seals the ledgers and the caches. */
   readonly key: SealKey;
   /** False if nothing can be stored. Only a run that writes nothing to a control plane may continue then. */
   readonly isWritable: boolean;
@@ -28,6 +28,16 @@ export type State = {
   readonly lock: () => Promise<StateLock>;
   /** Opens the ledger of one server, by the server's name. If nothing can be stored, it is empty or read-only. */
   readonly ledger: (server: string) => Promise<Ledger>;
+  /** What is cached, by the name of its file and what it is about: nothing is read that was written about anything else. */
+  readonly cache: (name: string, about: string) => StateCache;
+};
+
+/** What can be computed again, sealed with the key of the state. */
+export type StateCache = {
+  /** The content, unless this cache has read or written it last; null too where there is none that can be read. */
+  readonly readNew: () => Promise<string | null>;
+  /** Replaces the content, given in chunks; returns where and why it could not, null if it could. */
+  readonly write: (content: Generator<string>) => Promise<string | null>;
 };
 
 /** The right to write with a state. */
@@ -85,6 +95,36 @@ export type StateAccessOptions = {
   readonly notify?: (notice: string) => void;
 };
 
+/** A resource that another target has claimed. */
+export type RecordedClaim = {
+  readonly identity: Identity;
+  readonly target: string;
+  /** Grows each time that the target records what it declares. */
+  readonly number: number;
+};
+
+/** Which target of a database declares each resource of a control plane: one at most. */
+export type RecordedClaims = AsyncDisposable & {
+  /**
+   * Records all that a target declares, and takes what other targets have claimed, unless `stands` holds to one of these claims:
+   * then nothing is recorded, that claim is returned, and its target records what it declares at its next claim, under a new number.
+   */
+  readonly claim: (
+    declared: ReadonlySet<Identity>,
+    claimant: { readonly server: string; readonly target: string },
+    stands: (claim: RecordedClaim) => boolean,
+  ) => Promise<RecordedClaim | null>;
+  /** Records what a target declares that has recorded nothing, as far as no other one has claimed it. */
+  readonly introduce: (
+    declared: ReadonlySet<Identity>,
+    claimant: { readonly server: string; readonly target: string },
+  ) => Promise<void>;
+  /** The targets that have claimed resources of a control plane; absent for resources that none has. */
+  readonly owners: (identities: Iterable<Identity>, server: string) => Promise<ReadonlyMap<Identity, string>>;
+  /** The targets that have recorded what they declare on a control plane. */
+  readonly targets: (server: string) => Promise<ReadonlySet<string>>;
+};
+
 /** The state of a target, and how it is used. */
 export type TargetState = StateAccess & {
   readonly folder: string;
@@ -105,6 +145,8 @@ export type StateTransfer = {
   readonly keyText: string | null;
   /** The key that seals the export. */
   readonly exportKey: SealKey;
+  /** Ends the wait for a database that does not answer, where nothing is written into it. */
+  readonly stopping?: AbortSignal;
 };
 
 /** The number of ledgers and tokens that an export or import has copied. */

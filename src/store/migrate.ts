@@ -40,6 +40,8 @@ export async function requireSchema<Tables>(
   migrations: Migrations,
   namespace?: string,
 ): Promise<void> {
+  // Only PostgreSQL has schemas with names.
+  if (namespace !== undefined && (await isMigrated(database, migrations, namespace))) return;
   const { applied, pending } = await schemaState(database, migrations, namespace);
   const [missing] = pending;
   if (missing === undefined) return;

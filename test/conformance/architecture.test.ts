@@ -33,6 +33,7 @@ const borders: { readonly [folder: string]: readonly string[] } = {
   engine: [...outer, "client", "yaml", "source", "manifests", "state", "render", "cache"],
   daemon: [...outer, "client", "source", "manifests", "state", "render", "engine", "forge"],
   server: plumbing,
+  dashboard: ["contract", "model"],
   commands: [
     ...outer,
     "client",
@@ -50,7 +51,7 @@ const borders: { readonly [folder: string]: readonly string[] } = {
   cli: [...outer, "commands", "render"],
 };
 
-const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => /\.tsx?$/.test(path));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
 /** The files of ours that a file imports, type imports and dynamic ones included. */
@@ -97,13 +98,15 @@ const exceptions = {
   "what must not be foreseen or repeated: keys, tokens, nonces, and the marker that no page may contain": [
     "cache/read-page-rows.ts",
     "commands/snapshots/snapshot-file.ts",
-    "commands/watch/http-server.ts",
+    "commands/configuration/page-token.ts",
     "daemon/http/webhooks.ts",
+    "dashboard/action-key.ts",
     "seal/seal-key.ts",
     "seal/seal.ts",
     "server/auth/admin-token/token-file.ts",
     "server/resources/personal-access-token/rows.ts",
   ],
+  "the clock of the browser": ["dashboard/browser-clock.ts"],
   "names of temporary files, beside those of other processes": ["files/write-file.ts"],
   "waits for other processes, which go by real time": ["source/remote/run-git.ts", "yaml/exact/exact-process.ts"],
 };
@@ -175,6 +178,19 @@ describe("the source", () => {
     );
     const literal = new RegExp(sinks.map(({ name }) => `"${name}"`).join("|"));
     expect(others.filter((file) => literal.test(readFileSync(join("src", file), "utf8")))).toEqual([]);
+  });
+
+  it("lets the page of the dashboard have types of the contract alone", () => {
+    const page = files.filter((file) => folderOf(file) === "dashboard");
+    const statements = page.flatMap((file) => codeOf(file).split(";\n"));
+    const ofContract = statements.filter((statement) => statement.includes('"../contract/'));
+    expect(page.length).toBeGreaterThan(5);
+    expect(ofContract.filter((statement) => !/^\s*import type /.test(statement))).toEqual([]);
+    // It is no part of the program: its files are, which the build makes.
+    const importing = [...imports].filter(
+      ([file, targets]) => folderOf(file) !== "dashboard" && targets.some((target) => folderOf(target) === "dashboard"),
+    );
+    expect(importing).toEqual([]);
   });
 
   it("has no cycle of imports, type imports included", () => {
@@ -272,6 +288,9 @@ describe("the source", () => {
     ["src/server/probe.ts", "js-yaml"],
     ["src/cli.ts", "js-yaml"],
     ["src/server/probe.ts", "../core/plan.ts"],
+    ["src/dashboard/probe.ts", "../core/plan/plan.ts"],
+    ["src/dashboard/probe.ts", "../daemon/daemon.ts"],
+    ["src/daemon/probe.ts", "../dashboard/daemon.ts"],
     ["src/server/probe.ts", "../yaml/read-yaml.ts"],
   ];
 

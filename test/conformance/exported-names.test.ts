@@ -33,7 +33,7 @@ function exportedTwice(sources: Sources): readonly string[] {
 
 function readSources(): Sources {
   const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
+    .filter((file) => /\.tsx?$/.test(file))
     // Not in the repository: an earlier build may have left files there.
     .filter((file) => !file.startsWith("schema/generated/"))
     // Declarations of commands are named after their command.

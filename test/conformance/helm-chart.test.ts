@@ -59,6 +59,15 @@ test.each(equal)("with %j the chart has the objects of the files for kustomize",
   expect(sorted(renderChart(chart, values))).toEqual(sorted(expected));
 });
 
+test("the daemon that the chart makes takes plans with a token of its Secret", () => {
+  const objects = renderChart(chart, { daemon: { secretName: "other" } });
+  const config = objects.find(({ kind }) => kind === "ConfigMap")?.data["holdfast.yaml"];
+  const { volumes, containers } = objects.find(({ kind }) => kind === "Deployment")?.spec.template.spec ?? {};
+  const [mount] = containers[0].volumeMounts.filter(({ name }: { readonly name: string }) => name === "secrets");
+  expect(parse(config).dashboard).toEqual({ plansTokenFile: `${mount.mountPath}/plans-token` });
+  expect(volumes).toContainEqual({ name: "secrets", secret: { secretName: "other", defaultMode: 0o440 } });
+});
+
 test("values reach the objects, and every name leads to one", () => {
   const objects = renderChart(chart, everything);
   expect(kubernetesFaults(objects)).toEqual([]);
@@ -77,7 +86,8 @@ test("values reach the objects, and every name leads to one", () => {
   expect(parse(config).server).toBe("https://changed.example.com");
   expect(named("ConfigMap", "holdfast-control-plane")?.data).toMatchObject({ HOLDFAST_RATE_LIMIT: "100" });
   expect(named("NetworkPolicy", "holdfast")?.spec.egress).toEqual([{ ports: [] }]);
-  expect(named("Ingress", "holdfast-webhooks")?.spec.rules[0].host).toBe("hooks.other.example.com");
+  const [rule] = named("Ingress", "holdfast-webhooks")?.spec.rules ?? [];
+  expect(rule).toMatchObject({ host: "hooks.other.example.com", http: { paths: [{}, { path: "/api/v1/plans" }] } });
   expect(JSON.stringify(named("StatefulSet", "holdfast-control-plane"))).toContain('"secretKeyRef":{"name":"other"');
   expect(objects.map(({ kind }) => kind)).not.toContain("Deployment");
 });

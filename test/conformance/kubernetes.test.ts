@@ -158,10 +158,12 @@ test("the daemon's policy lets in whom the Ingress for webhooks needs, and out t
   expect(webhooks.spec?.podSelector).toEqual(policy.spec?.podSelector);
   const { spec }: Ingress = parse(read("webhooks/ingress.yaml"));
   const paths = spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
-  expect(paths.map(({ path }) => path)).toEqual(["/hooks"]);
+  expect(paths.map(({ path }) => path)).toEqual(["/hooks", "/api/v1/plans"]);
   const { metadata, spec: service }: Service = parse(read("service.yaml"));
-  const backend = paths[0]?.backend.service;
-  expect(backend).toEqual({ name: metadata?.name, port: { name: service?.ports?.[0]?.name } });
+  const expected = { name: metadata?.name, port: { name: service?.ports?.[0]?.name } };
+  expect(paths.map(({ backend }) => backend.service)).toEqual([expected, expected]);
+  // What is read of plans, below that path, needs the page.
+  expect(paths.map(({ pathType }) => pathType)).toEqual(["Prefix", "Exact"]);
   expect(webhooks.spec?.ingress?.[0]?.ports?.[0]?.port).toBe(service?.ports?.[0]?.targetPort);
 });
 

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { Secret } from "../../src/contract/secret.ts";
+import { nothingShown } from "../../src/daemon/api/dashboard-source.ts";
 import { startDaemonServer } from "../../src/daemon/http/daemon-server.ts";
 import { createLog } from "../../src/log/log.ts";
 import { addUser, startControlPlane, temporaryFolder } from "../control-plane.ts";
@@ -41,6 +42,7 @@ async function serving() {
 
 async function watching() {
   const server = await startDaemonServer({
+    dashboard: nothingShown,
     host: "127.0.0.1",
     port: 0,
     log: createLog({ level: "silent" }),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startControlPlane } from "../control-plane.ts";
-import { dropNewestTables } from "../support/earlier-schema.ts";
+import { undoNewest } from "../support/earlier-schema.ts";
 import { statement } from "../support/test-database.ts";
 import { plantWorkspace, service } from "./platform.ts";
 
@@ -51,7 +51,7 @@ test("replies have no null but those of manifests, with data of an earlier relea
   expect(JSON.stringify(written).match(/"\w+":null/g)).toEqual(['"env":null']);
   for (const [table, now, then] of [...nulls, ...before])
     await statement(data, `UPDATE ${table} SET json = REPLACE(json, '${now}', '${then}')`);
-  await dropNewestTables(data);
+  await undoNewest(data);
   await statement(data, "DELETE FROM kysely_migration WHERE name >= '0050'");
   const second = await startControlPlane({ data });
   expect(await Promise.all(paths.map(async (path) => (await second.admin.get(path)).body))).toEqual(written);

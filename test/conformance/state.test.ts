@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
+import type { PlanReply, WrittenChanges } from "../../src/contract/generated/output.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import type { GateReceipt } from "../../src/core/gates/content-gate.ts";
 import type { Identity } from "../../src/core/manifest.ts";
@@ -16,10 +17,13 @@ import type { ResourcesSeen } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
 import {
   type EventFilter,
+  KEPT_CHANGES,
   KEPT_GATE_RECEIPTS,
   KEPT_PASSES,
+  KEPT_PLANS,
   NO_MEMORY,
   type StoredPageRequest,
+  type TakenAction,
 } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
@@ -487,6 +491,70 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     }
   });
 
+  test("has plans of pull requests, the latest first: one for each id, as long and as many as they are kept", async () => {
+    const open = await targets();
+    const planAt = (id: string, at: number, parts: PlanReply["parts"] = []): PlanReply => ({
+      plan: {
+        ...{ id, at: timeOf(at), forge: "github", repository: "ml/platform", pullRequest: 7, url: null },
+        ...{ commit: "abcdef1", name: "default", verified: false, isGood: true, targets: 1, others: 0 },
+        counts: { create: 0, update: 1, ensure: 0, block: 0, orphan: 0 },
+      },
+      ...{ parts, quiet: ["\u0000\u202e"], leftOut: 0 },
+    });
+    const always = timeOf(0);
+    const ids = async (page: StoredPageRequest, since = always) => {
+      const { entries, next } = await (await open()).reviewedPlans(since, page);
+      return { ids: entries.map(({ id }) => id), next };
+    };
+    expect(await ids({ limit: 5 })).toEqual({ ids: [], next: null });
+    expect(await (await open()).reviewedPlan("a", always)).toBeNull();
+    for (const [id, at] of [
+      ["b", START],
+      ["a", START],
+      ["c", START + 1000],
+    ] as const)
+      expect(await (await open()).keepReviewedPlan(planAt(id, at))).toBe(false);
+    const first = await ids({ limit: 2 });
+    expect(first).toEqual({ ids: ["c", "b"], next: `${timeOf(START)}_b` });
+    // What is sent again comes first, and moves no page.
+    const again = planAt("b", START + 2000);
+    expect(await (await open()).keepReviewedPlan(again)).toBe(true);
+    expect(await (await open()).reviewedPlan("b", always)).toEqual(again);
+    expect(await ids({ limit: 2, after: String(first.next) })).toEqual({ ids: ["a"], next: null });
+    expect(await ids({ limit: 5 })).toEqual({ ids: ["b", "c", "a"], next: null });
+    expect(await ids({ limit: 5 }, timeOf(START + 1000))).toEqual({ ids: ["b", "c"], next: null });
+    expect(await (await open()).reviewedPlan("a", timeOf(START + 1000))).toBeNull();
+    // The oldest go, by their number and by their age.
+    const target = await open();
+    for (let nth = 0; nth < KEPT_PLANS.count - 2; nth += 1)
+      await target.keepReviewedPlan(planAt(`n${nth}`, START + 3000 + nth));
+    expect((await ids({ limit: 500 })).ids).toHaveLength(KEPT_PLANS.count);
+    expect((await ids({ limit: 500 })).ids.slice(-2)).toEqual(["b", "c"]);
+    const late = START + 3000 + KEPT_PLANS.ms;
+    await target.keepReviewedPlan(planAt("late", late));
+    expect((await ids({ limit: 500 })).ids).toEqual([
+      "late",
+      ...Array.from({ length: KEPT_PLANS.count - 2 }, (_, nth) => `n${nth}`).toReversed(),
+    ]);
+  });
+
+  test("has what is cached about the same, until somebody replaces it, and gives it once to who has it", async () => {
+    const { access, keyText } = await create();
+    const cacheOf = async (about: string) => (await access().open({ keyText })).cache("one", about);
+    const [first, second] = [await cacheOf("this"), await cacheOf("this")];
+    expect(await first.readNew()).toBeNull();
+    const parts = ["a", "\u00e9", "x".repeat(9_000_000)];
+    function* content() {
+      yield* parts;
+    }
+    expect(await first.write(content())).toBeNull();
+    expect(await first.readNew()).toBeNull();
+    expect(await second.readNew()).toBe(parts.join(""));
+    expect(await second.readNew()).toBeNull();
+    expect(await (await cacheOf("other")).readNew()).toBeNull();
+    expect(await (await cacheOf("this")).readNew()).toBe(parts.join(""));
+  });
+
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {
     const target = await (await targets())();
     const superseded = pass(START, { commit: "older", result: "superseded" });
@@ -494,6 +562,66 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect(await target.passAt(START + 500)).toEqual(pass(START));
     expect(await target.passAt(START + 60_000)).toEqual(pass(START + 60_000));
     for (const at of [START - 1, START + 30_000, START + 61_001]) expect(await target.passAt(at)).toBeNull();
+  });
+
+  test("has what people asked for among the passes, and takes it for none", async () => {
+    const target = await (await targets())();
+    const status = newStatus("prod", null);
+    await target.keep({ status, records: [pass(START)] });
+    const action = { name: "hold", by: "Ada", key: "11112222" } as const;
+    const asked = { ...pass(START + 200, { result: "action" }), endedAt: new Date(START + 200).toISOString(), action };
+    await target.keepRecords([asked]);
+    await target.keep({ status, records: [pass(START + 60_000)] });
+    expect((await target.passes({ limit: 10 })).entries).toEqual([pass(START + 60_000), asked, pass(START)]);
+    expect(await target.passAt(START + 100)).toEqual(pass(START));
+    expect(await target.passAt(START + 200)).toEqual(pass(START));
+    expect(await target.status()).toEqual(status);
+  });
+
+  const asked = (key: string, startedAt = START): TakenAction => {
+    const failure = { code: "interrupted", message: "its process has ended" } as const;
+    const record = { ...pass(startedAt), commit: null, result: "action", reason: "Interrupted" } as const;
+    return { key, content: "one", interrupted: { record, failure } };
+  };
+
+  test("lets one of those who ask for the same action at the same time carry it out, and tells the others its end", async () => {
+    const open = await targets();
+    const target = await open();
+    const time = { now: START, forMs: 60_000 };
+    for (let nth = 0; nth < 20; nth += 1) {
+      const takers = await Promise.all([1, 2, 3, 4].map(() => open()));
+      const turns = await Promise.all(takers.map((one) => one.takeAction(asked(`key ${nth}`), time)));
+      expect(turns.map(({ is }) => is).toSorted()).toEqual(["running", "running", "running", "taken"]);
+    }
+    const again = { ...asked("key 7"), content: "other" };
+    await target.renewAction("key 7", { now: START, forMs: 1_000_000 });
+    expect(await target.takeAction(again, time)).toEqual({ is: "running", content: "one" });
+    const ended = { record: { ...asked("").interrupted.record, reason: null }, failure: null };
+    await target.endAction("key 7", ended);
+    expect(await (await open()).takeAction(again, time)).toEqual({ is: "ended", content: "one", ...ended });
+    expect((await target.passes({ limit: 10 })).entries).toEqual([ended.record]);
+  });
+
+  test("records an action whose process says nothing more as interrupted, and gives it to nobody else", async () => {
+    const target = await (await targets())();
+    await target.takeAction(asked("dead"), { now: START, forMs: -1 });
+    await target.takeAction(asked("alive"), { now: START, forMs: 60_000 });
+    const turn = await target.takeAction(asked("dead"), { now: START, forMs: 60_000 });
+    const { record, failure } = asked("dead").interrupted;
+    expect(turn).toMatchObject({ is: "ended", failure, record: { ...record, endedAt: expect.stringMatching(/Z$/) } });
+    expect((await target.passes({ limit: 10 })).entries).toMatchObject([{ reason: "Interrupted" }]);
+    expect(await target.takeAction(asked("alive"), { now: START, forMs: 60_000 })).toMatchObject({ is: "running" });
+  });
+
+  test("forgets an action after 90 days", async () => {
+    const target = await (await targets())();
+    const time = { now: START, forMs: 60_000 };
+    await target.takeAction(asked("old"), time);
+    await target.endAction("old", { record: pass(START), failure: null });
+    await target.takeAction(asked("later", START + 89 * DAY), time);
+    expect(await target.takeAction(asked("old"), time)).toMatchObject({ is: "ended" });
+    await target.takeAction(asked("latest", START + 91 * DAY), time);
+    expect(await target.takeAction(asked("old", START + 91 * DAY), time)).toMatchObject({ is: "taken" });
   });
 
   test("keeps a bounded number of records, and none that is older than 90 days", async () => {
@@ -554,6 +682,11 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
       [0, "team/a", "created"],
     ]);
     expect(await shown({ hasDrifted: true })).toEqual([[1000, "team/a", "updated"]]);
+    expect(await shown({ at: new Date(START + 1000).toISOString() })).toEqual([
+      [1000, "team/b", "failed"],
+      [1000, "team/a", "updated"],
+    ]);
+    expect(await shown({ at: new Date(START + 2000).toISOString() })).toEqual([]);
     const first = await target.events({}, { limit: 3 });
     expect(first.entries).toHaveLength(3);
     expect((await target.events({}, { limit: 3, after: String(first.next) })).entries).toHaveLength(1);
@@ -591,6 +724,35 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect((await target.unsettled({}, PAGE)).entries[0]?.at).toBe(new Date(START).toISOString());
   });
 
+  test("says whose drift it was, and when it ended: with the pass that has overwritten it, or when something else became of it", async () => {
+    const target = await (await targets())();
+    const changedBy = { subject: "user:ada@example.com", subjectId: null, at: new Date(START - 500).toISOString() };
+    const found = { state: "to-update", hasDrifted: true, changedBy } as const;
+    await target.keep(
+      seen(START, [
+        { state: "updated", hasDrifted: true },
+        { identity: "team/b", ...found },
+      ]),
+    );
+    await target.keep(seen(START + 1000, [{}, { identity: "team/b", ...found }]));
+    const ends = async (page: StoredPageRequest = PAGE) => {
+      const { entries, next } = await target.drifts(page);
+      return [
+        ...entries.map(({ event, endedAt }) => [
+          event.identity,
+          event.changedBy?.subject ?? null,
+          endedAt && Date.parse(endedAt) - START,
+        ]),
+        next !== null,
+      ];
+    };
+    expect(await ends()).toEqual([["team/b", "user:ada@example.com", null], ["team/a", null, 0], false]);
+    await target.keep(seen(START + 2000, [{}, { identity: "team/b" }]));
+    expect(await ends({ limit: 1 })).toEqual([["team/b", "user:ada@example.com", 2000], true]);
+    const { next } = await target.drifts({ limit: 1 });
+    expect(await ends({ limit: 1, after: String(next) })).toEqual([["team/a", null, 0], false]);
+  });
+
   test("counts drift by day, with the resources that it concerned", async () => {
     const target = await (await targets())();
     const drifted = { state: "updated", hasDrifted: true } as const;
@@ -605,6 +767,64 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect(await target.driftByDay(PAGE)).toEqual({ entries: days, next: null });
     expect(await target.driftByDay({ limit: 1 })).toEqual({ entries: [days[0]], next: "2027-03-02" });
     expect(await target.driftByDay({ limit: 1, after: "2027-03-02" })).toEqual({ entries: [days[1]], next: null });
+  });
+
+  const changedField = (after: string): WrittenChanges => ({
+    fields: [{ path: "/image", label: "image", before: null, after, cause: "manifest", diff: null }],
+    leftOut: 0,
+    cut: 0,
+  });
+
+  test("has what each write changed, given where it is asked for", async () => {
+    const open = await targets();
+    const target = await open();
+    const progressing = { state: "updated", rollout: "failed", why: "no replica" } as const;
+    const first = new Map([["team/a", changedField("v1")]]);
+    await target.keep(seen(START, [progressing, { identity: "team/b", state: "created" }], { changed: first }));
+    // The resource is as it was, and the write is another one.
+    const second = new Map([["team/a", changedField("v2")]]);
+    await target.keep(seen(START + 1000, [progressing, { identity: "team/b" }], { changed: second }));
+    await target.keep(seen(START + 2000, [progressing, { identity: "team/b" }], { changed: new Map() }));
+    const shown = async (filter: EventFilter) =>
+      (await (await open()).events(filter, PAGE)).entries.map(({ at, identity, changed }) => [
+        Date.parse(at) - START,
+        identity,
+        changed?.fields[0]?.after ?? null,
+      ]);
+    const withChanges = true;
+    expect(await shown({ withChanges })).toEqual([
+      [1000, "team/a", "v2"],
+      [0, "team/b", null],
+      [0, "team/a", "v1"],
+    ]);
+    expect(await shown({ withChanges, isKnown: true })).toEqual([
+      [1000, "team/a", "v2"],
+      [0, "team/a", "v1"],
+    ]);
+    expect((await shown({})).map(([, , after]) => after)).toEqual([null, null, null]);
+    const page = await target.events({ withChanges, isKnown: true }, { limit: 1 });
+    expect(page.entries[0]?.changed).toEqual(changedField("v2"));
+    const rest = await target.events({ withChanges, isKnown: true }, { limit: 1, after: String(page.next) });
+    expect([rest.entries[0]?.changed, rest.next]).toEqual([changedField("v1"), null]);
+  });
+
+  test("keeps what writes changed as long as their events, and a bounded number of characters", async () => {
+    const target = await (await targets())();
+    const write = (at: number, after: string) =>
+      target.keep(seen(at, [{ state: "updated" }], { changed: new Map([["team/a", changedField(after)]]) }));
+    const kept = async () =>
+      (await target.events({ withChanges: true }, PAGE)).entries.map(
+        ({ changed }) => String(changed?.fields[0]?.after).length,
+      );
+    await write(START, "v");
+    await write(START + 92 * DAY, "v2");
+    expect(await kept()).toEqual([2]);
+    await write(START + 92 * DAY + 1000, "x".repeat(KEPT_CHANGES - 1000));
+    expect(await kept()).toEqual([KEPT_CHANGES - 1000, 2]);
+    await write(START + 92 * DAY + 2000, "y".repeat(2000));
+    await write(START + 92 * DAY + 3000, "v3");
+    // The events stay.
+    expect(await kept()).toEqual([2, 2000, KEPT_CHANGES - 1000, "undefined".length]);
   });
 
   test("keeps events for 90 days, and as many as its bound", async () => {

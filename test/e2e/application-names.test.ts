@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { startCountingProxy } from "../support/counting-proxy.ts";
 import { foundations, service } from "../support/manifests.ts";
+import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const job = (name: string) =>
@@ -47,12 +49,17 @@ describe.each(controlPlaneVariants)("on a $name control plane", ({ serve }) => {
   });
 });
 
-test("of many new names those that another type has are found in one list", async () => {
-  const server = await controlPlaneVariants[0]?.serve();
+test("of many new names those that another type has are found in the lists of their workspaces", async () => {
+  const server = await serve();
   const source = await sourceOf({ ...foundations, "app.yaml": service("n7") }, server);
   expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   const jobs = Array.from({ length: 40 }, (_, n) => job(`n${n}`)).join("---\n");
   await source.write("app.yaml", jobs);
-  const { stdout } = await source.runHere(["plan", "-o", "json"]);
+  const proxy = await startCountingProxy(server);
+  const { stdout } = await source.runHere(["plan", "-o", "json"], { HOLDFAST_SERVER: proxy.url });
   expect(JSON.parse(stdout)).toMatchObject({ summary: { block: 1, create: 39 } });
+  // A list of all applications may be that of a million.
+  const lists = proxy.requests().filter((request) => request.includes("/apps?"));
+  expect(lists.filter((request) => !request.includes("workspaceFqn=dev%3Aweb"))).toEqual([]);
+  expect(lists).not.toHaveLength(0);
 });

@@ -145,6 +145,9 @@ test("S10, S12: a secret of a manifest is in no output, whatever is asked for", 
   expect(await run(["drift"], colours)).toMatchObject({ code: 2 });
   expect((await run(["drift", "-o", "json"])).stdout).toContain("(sensitive)");
 
+  expect((await run(["history", "--changes"], colours)).stdout).toContain("(sensitive) → (sensitive, changed)");
+  expect((await run(["history", "--changes", "-o", "json"])).stdout).toContain("(sensitive, changed)");
+
   expect(secrets.length).toBeGreaterThan(40);
   const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } });
   outputs["control plane's metrics"] = await metrics.text();

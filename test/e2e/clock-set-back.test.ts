@@ -46,7 +46,7 @@ test("a server whose clock is set back by an hour cuts leases, and refuses a rev
   await writeFile(clock, "-1h");
   const revoked = await run(["revoke", "virtualaccount:ci", "--data", "data"], { cwd });
   expect(revoked).toMatchObject({ code: 0, stderr: "" });
-  await eventually("it is void", async () => (await statusOfToken()) === 401, { withinMs: 60_000 });
+  await eventually("it is void", async () => (await statusOfToken()) === 401);
   const refused = await take("next");
   expect(refused.status).toBe(409);
   const [, end = ""] = /gone has this lease until ([^"]+)"/.exec(await refused.text()) ?? [];

@@ -1,11 +1,14 @@
+import { createServer } from "node:http";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { answer, dropBefore, faultProxy } from "../support/fault-proxy.ts";
 import { changed, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
+import { listen } from "../support/listen.ts";
+import { team } from "../support/manifests.ts";
 import { ownPostgres } from "../support/own-postgres.ts";
 import { serve } from "../support/server.ts";
-import { operatorOf } from "../support/upstream.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 test("three processes share the passes of six targets, and a push reaches all of them once", async ({ skip }) => {
   const postgres = await ownPostgres(skip);
@@ -59,6 +62,9 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   expect(shown.stateUnreadableSince).toEqual(expect.any(String));
   expect(shown.targets).toEqual(targets.map((target) => expect.objectContaining({ target, ...unread })));
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  const beside = await first.operator.runHere(["status", "-o", "json"], first.env);
+  expect(beside).toMatchObject({ code: 0 });
+  expect(JSON.parse(beside.stdout)).toMatchObject({ targets: targets.map((target) => ({ target, ...unread })) });
   await wire.restore();
   await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 80_000 }).toBe(true);
   await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: "ready" });
@@ -104,6 +110,20 @@ test("a pass that does not reach the control plane in one process is made by ano
   expect(isCutOff.hits()).toBeGreaterThan(0);
 });
 
+test("a pass that a control plane refuses to a token is recorded, and made again after the interval as any other", async ({
+  skip,
+}) => {
+  const postgres = await ownPostgres(skip);
+  const proxy = await faultProxy(await serve());
+  const { machine } = await fleetOf(postgres, proxy.server);
+  const refused = proxy.inject("listTeams", answer(403, { statusCode: 403, message: "not with this token" }));
+  const first = await machine(["--interval", "3600"]);
+  await expect
+    .poll(async () => (await first.status()).map(({ lastPass }) => lastPass?.result), { timeout: 60_000 })
+    .toEqual(targets.map(() => "incomplete"));
+  expect(refused.hits()).toBe(targets.length);
+});
+
 test("a configuration that gives targets of another one another control plane is refused, and leaves their state alone", async ({
   skip,
 }) => {
@@ -134,6 +154,63 @@ test("a configuration that gives targets of another one another control plane is
   expect(passes.filter(({ result }: { result?: string }) => result !== "applied")).toEqual([]);
   second.watch.kill("SIGTERM");
   expect(await second.watch.ended).toMatchObject({ code: 0 });
+});
+
+test("a target waits for no other source, and is refused what another target declares until that one no longer does", async ({
+  skip,
+}) => {
+  const postgres = await ownPostgres(skip);
+  const server = await serve();
+  const one = await upstreamOf({ "a.yaml": team("a"), "b.yaml": team("b") });
+  const two = await upstreamOf({ "c.yaml": team("c") });
+  const off = await upstreamOf({ "d.yaml": team("d") });
+  let given = 0;
+  // A repository that accepts requests and never answers.
+  const silent = createServer((request) => request.once("close", () => (given += 1)));
+  const sources = { one: one.folder, two: two.folder, off: off.folder, silent: `${await listen(silent)}/silent.git` };
+  const config = {
+    sources: Object.entries(sources).map(([name, url]) => ({ name, url })),
+    targets: Object.keys(sources).map((name) => ({ name, source: name, ...(name === "off" ? { sync: "off" } : {}) })),
+  };
+  const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText };
+  const { start, runHere } = await operatorOf(config, server);
+  const watch = start(["watch", "--workers", "4", "--interval", "1"], env);
+  const revisionOf = async (target: string): Promise<unknown> =>
+    JSON.parse((await runHere(["status", "--target", target, "-o", "json"], env)).stdout).targets[0]?.appliedRevision;
+  const begun = (await one.git("rev-parse", "HEAD")).trim();
+  await expect.poll(() => revisionOf("one")).toBe(begun);
+  expect(given).toBe(0);
+  await two.commit({ "b.yaml": team("b") });
+  await watch.shows("stderr", /team\/b is declared in two targets of one control plane: two, one/);
+  const taken = await one.remove("b.yaml");
+  const moved = (await two.git("rev-parse", "HEAD")).trim();
+  await expect.poll(() => revisionOf("two")).toBe(moved);
+  await expect.poll(() => revisionOf("one")).toBe(taken);
+  expect(watch.stdout() + watch.stderr()).not.toContain("no longer declared");
+  // No pass records what this one declares.
+  await one.commit({ "d.yaml": team("d") });
+  await watch.shows("stderr", /team\/d is declared in two targets of one control plane: one, off/);
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+});
+
+test("a configuration that gives targets of another one another source replaces them, and the processes of the other one are refused", async ({
+  skip,
+}) => {
+  const postgres = await ownPostgres(skip);
+  const server = await serve();
+  const { machine } = await fleetOf(postgres, server);
+  const { upstream, machine: otherMachine } = await fleetOf(postgres, server);
+  const first = await machine();
+  await expect.poll(() => server.effects()).toHaveLength(targets.length);
+  const second = await otherMachine();
+  const commit = await upstream.commit(changed("grace@example.com"));
+  await expect.poll(async () => isAt(commit)(await second.status()), { timeout: 60_000 }).toBe(true);
+  const refusal = (target: string) => `another configuration has the target ${target} in this database, with another`;
+  for (const target of targets) await first.watch.shows("stderr", new RegExp(refusal(target)));
+  const next = await upstream.commit(changed("ada@example.com"));
+  await expect.poll(async () => isAt(next)(await second.status()), { timeout: 60_000 }).toBe(true);
+  expect(server.effects()).toHaveLength(3 * targets.length);
 });
 
 test("a command on one machine is obeyed by all, and each target has its gauges on one of them", async ({ skip }) => {

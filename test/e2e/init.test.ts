@@ -170,15 +170,9 @@ test("on a terminal init asks, again where an answer is not valid", async () => 
     stdout: expect.stringMatching(/Begin with what is live on http[\s\S]*yes or no\.[\s\S]*Import: nothing/),
   });
   const interrupted = await sourceOf({});
-  // Later than the question, which takes the terminal over.
-  const [sh = "", flag = "", typing = "", ...rest] = onTerminal(80, "\\003");
-  const ended = await interrupted.runThrough(
-    [sh, flag, `(sleep 2; ${typing.replace(" |", ") |")}`, ...rest],
-    ["init"],
-    { CI: "" },
-  );
+  const ended = await interrupted.runThrough(onTerminal(80, "", { pressed: "\\003" }), ["init"], { CI: "" });
   expect([ended.code, filesIn(interrupted.folder)]).toEqual([130, []]);
   const other = await sourceOf({});
-  const left = await other.runThrough(onTerminal(80, "prod-eu:ranking\\n"), ["init"], { CI: "" });
+  const left = await other.runThrough(onTerminal(80, "prod-eu:ranking\\n", { pressed: "\\004" }), ["init"], { CI: "" });
   expect([left.code === 0, filesIn(other.folder)]).toEqual([false, []]);
 });

@@ -72,7 +72,7 @@ describe("two applies with state folders of their own on one control plane", () 
     const { apply } = await applyUnderWay(server, 2);
     apply.kill("SIGKILL");
     await apply.ended;
-    const ended = await (await sourceOf(files, server)).run(flags);
+    const ended = await (await sourceOf(files, server)).runHere(flags);
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.stderr).toMatch(/^waiting: .* has this lease until /m);
     expectOneOfEach(server);

@@ -7,6 +7,7 @@ import type { PromotionReport } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeForge, forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
+import { type FaultProxy, faultProxy, passOn } from "../support/fault-proxy.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startJudge } from "../support/gate-judge.ts";
 import { commitAll, git } from "../support/git.ts";
@@ -338,6 +339,69 @@ test("what is not healthy, not applied or not declared in the other target is li
     ["service/dev:web/later", "not-recorded"],
     ["service/dev:web/only", "not-declared"],
   ]);
+});
+
+test("while another process writes a resource, it has not drifted, and its open pull request stays", async () => {
+  const proxies: FaultProxy<Server>[] = [];
+  const it = await world(both("api", api("1.4.0", 1), api("1.3.0", 4)), async () => {
+    const proxy = await faultProxy(await serve());
+    proxies.push(proxy);
+    return proxy.server;
+  });
+  const [staging] = proxies;
+  await commitAll(it.source.folder, "Start");
+  await applyBoth(it);
+  const fake = await startGitHub(onTestFinished);
+  expect(await it.run(["promote", "staging", "prod"], github(fake))).toMatchObject({ code: 0 });
+  expect(fake.proposals).toHaveLength(1);
+  await it.source.write("staging/api.yaml", api("1.5.0", 1));
+  await commitAll(it.source.folder, "Release");
+  // Live has the new version, and the process that wrote it does not know yet.
+  const answered = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<void>();
+  staging?.inject(
+    "putApp",
+    async ({ forward, reply }) => {
+      const { status, headers, body } = await forward();
+      written.resolve();
+      await answered.promise;
+      reply.writeHead(status, headers).end(body);
+    },
+    { dryRun: false },
+  );
+  const applying = it.source.start(["apply", "--yes", "--target", "staging", "--config", it.config]);
+  await written.promise;
+  const { stdout } = await it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+  const { refused }: PromotionReport = JSON.parse(stdout);
+  expect(refused.map(({ identity, why, detail }) => [identity, why, detail])).toEqual([
+    [API, "rolling-out", "a write of it has not ended"],
+  ]);
+  expect(await it.run(["promote", "staging", "prod"], github(fake))).toMatchObject({ code: 0 });
+  expect(fake.proposals.map(({ state }) => state)).toEqual(["open"]);
+  answered.resolve();
+  expect(await applying.ended).toMatchObject({ code: 0 });
+  expect(await it.run(["promote", "staging", "prod"], github(fake))).toMatchObject({ code: 0 });
+  expect(fake.proposals).toHaveLength(1);
+  expect(fake.proposals[0]?.body).toContain("api:1.5.0");
+
+  // The records were read before the write, and live after it.
+  await it.source.write("staging/api.yaml", api("1.6.0", 1));
+  await commitAll(it.source.folder, "Release again");
+  const applied = Promise.withResolvers<void>();
+  const reading = staging?.inject(
+    "listApps",
+    async (passing) => {
+      await applied.promise;
+      await passOn(passing);
+    },
+    { times: 1 },
+  );
+  const promoting = it.run(["promote", "staging", "prod", "--dry-run", "-o", "json"]);
+  await reading?.hit;
+  expect(await it.run(["apply", "--yes", "--target", "staging"])).toMatchObject({ code: 0 });
+  applied.resolve();
+  const { promoted }: PromotionReport = JSON.parse((await promoting).stdout);
+  expect(promoted.map(({ identity }) => identity)).toEqual([API]);
 });
 
 test("an invalid manifest on either side is listed with its error, and the run ends with 7", async () => {

@@ -1,39 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
-import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { planOf, statusOf } from "../support/json-output.ts";
-import { foundations, service, team } from "../support/manifests.ts";
+import { interrupted, writeElsewhere } from "../support/open-write.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { type Server, serve } from "../support/server.ts";
-import { sourceOf } from "../support/source.ts";
+import { serve } from "../support/server.ts";
 
 const API = "service/dev:web/api";
 const TEAM = "team/ml";
-const files = { ...foundations, "api.yaml": service("api"), "team.yaml": team("ml") };
-
-/** A source whose apply was killed while a write was on its way: it has arrived, or may still. */
-async function interrupted(server: Server, path: string, { arrives }: { readonly arrives: boolean }, seconds = 1) {
-  const source = await sourceOf(foundations, server);
-  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
-  for (const [file, text] of Object.entries(files)) await source.write(file, text);
-  const gate = await startHoldingProxy(server);
-  const held = arrives ? gate.hold("PUT", path) : gate.delay("PUT", path);
-  const kind = path.endsWith("apps") ? "service" : "team";
-  const applying = ["apply", "--yes", "--no-wait", "--kind", kind, "--request-timeout", `${seconds}`];
-  const apply = source.start(applying, { HOLDFAST_SERVER: gate.url });
-  await held;
-  apply.kill("SIGKILL");
-  await apply.ended;
-  // One server by name, whichever way: what the journal has is of that name.
-  return { source, env: { HOLDFAST_SERVER: gate.url }, gate };
-}
-
-async function writeElsewhere(server: Server): Promise<void> {
-  const image = { type: "image", image_uri: "registry.example.com/api:9" };
-  const manifest = { type: "service", name: "api", workspace_fqn: "dev:web", image, ports: [{ port: 8080 }] };
-  await server.call("PUT", "/api/svc/v1/apps", { manifest });
-}
 
 describe.each(controlPlaneVariants)("resolve on a $name control plane", (plane) => {
   test("S69 shows that a write took effect although another one came after it, and closes it as that alone", async () => {

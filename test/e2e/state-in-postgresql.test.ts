@@ -57,11 +57,14 @@ test("commands share a state by its address, and keep it out of what they print"
   onTestFinished(() => void silent.close());
   await once(silent, "listening");
   away.port = `${(silent.address() as AddressInfo).port}`;
-  const unanswered = await first.runHere(["plan", "--timeout", "1"], { ...env, HOLDFAST_STATE: away.href });
-  expect(unanswered).toMatchObject({
-    code: 9,
-    stderr: expect.stringMatching(/1 s is over:.*it\s+has\s+not\s+answered/s),
-  });
+  for (const command of [["plan"], ["state", "check"], ["state", "export", "out"]]) {
+    const silence = { ...env, HOLDFAST_STATE: away.href, HOLDFAST_EXPORT_KEY: keyText };
+    const unanswered = await first.runHere([...command, "--timeout", "1"], silence);
+    expect(unanswered, command.join(" ")).toMatchObject({
+      code: 9,
+      stderr: expect.stringMatching(/1 s is over:.*it\s+has\s+not\s+answered/s),
+    });
+  }
   const client = await connectedTo(url);
   onTestFinished(() => client.end());
   await client.query("CREATE ROLE reader LOGIN PASSWORD 'reading'");
@@ -137,6 +140,41 @@ test("what patterns of targets stood for is in the database, for a machine that 
   const validated = await local.runHere(["validate"], away);
   expect(validated).toMatchObject({ code: 0, stderr: expect.stringContaining("cannot be read") });
 });
+
+test.for(["one daemon", "a fleet"])(
+  "a target that is sealed with another key is Stalled, and %s goes on with the others",
+  async (who, { skip }) => {
+    const { url } = await ownPostgres(skip);
+    const upstream = await upstreamOf({ "c/a/m.yaml": team("a"), "c/b/m.yaml": team("b"), "c/c/m.yaml": team("c") });
+    const sources = [{ name: "platform", url: upstream.folder }];
+    const server = await serve();
+    const operator = await operatorOf({ sources, targets: [{ name: "{dir}", each: "c/*" }] }, server);
+    const env = { HOLDFAST_STATE: url, HOLDFAST_STATE_KEY: keyText };
+    const sealed = { ...env, HOLDFAST_STATE_KEY: "22".repeat(32) };
+    expect(await operator.runHere(["apply", "--target", "b", "--yes"], sealed)).toMatchObject({ code: 0 });
+    const daemon = operator.start(["watch", "--interval", "1", ...(who === "a fleet" ? ["--workers", "2"] : [])], env);
+    await daemon.shows(
+      "stderr",
+      /the\s+state\s+in\s+\S+\s+\(schema\s+holdfast_b_\w+\)\s+was\s+sealed\s+with\s+another\s+key/,
+    );
+    await expect.poll(() => server.effects()).toHaveLength(3);
+    const shown = async () => JSON.parse((await operator.runHere(["status", "-o", "json"], env)).stdout).targets;
+    await expect.poll(shown).toMatchObject([
+      { target: "a", sync: "Synced", condition: "Ready" },
+      {
+        target: "b",
+        sync: "Unknown",
+        condition: "Stalled",
+        message: expect.stringContaining("sealed with another key"),
+      },
+      { target: "c", sync: "Synced", condition: "Ready" },
+    ]);
+    const commit = await upstream.commit({ "c/a/m.yaml": team("a", "grace@example.com") });
+    await expect.poll(async () => (await shown())[0].appliedRevision, { timeout: 60_000 }).toBe(commit);
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+  },
+);
 
 test("a state folder is moved into a database and back, and every command says what it said before", async ({
   skip,

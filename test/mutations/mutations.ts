@@ -178,4 +178,24 @@ export const mutations: readonly Mutation[] = [
       title: "leaves a document as it is whose meaning another order would change, and says so",
     },
   },
+  {
+    name: "taking an action before it is carried out",
+    find: "if (taken !== undefined) {",
+    replace: "if (content !== null) {",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/daemon/api/actions.test.ts",
+      title: "of two processes that get an action in the same instant",
+    },
+  },
+  {
+    name: "recording an action whose process has ended",
+    find: "await recordInterrupted(database, now);",
+    replace: "",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/daemon/api/actions.test.ts",
+      title: "an action whose process has ended before it was done",
+    },
+  },
 ];

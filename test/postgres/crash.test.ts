@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { migrations } from "../../src/server/database/migrations.ts";
+import { serverMigrations } from "../../src/server/database/migrations.ts";
 import type { Tables } from "../../src/server/database/tables.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { plantWorkspace, service } from "../conformance/platform.ts";
@@ -73,7 +73,7 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
   const address = Object.assign(new URL((await databaseCalled("numbers")).open()), { port: String(wire.port) });
   // As long as it takes to crash and start it here.
   const limits = { away: 60_000, deadline: 60_000 };
-  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations, { ...machine, ...limits });
+  const store = await openPostgresStore<Tables>(new Secret(address.href), serverMigrations, { ...machine, ...limits });
   onTestFinished(() => store.close());
   const numbers: number[] = [];
   const broken = wire.breakAt("COMMIT", "before it arrives");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
-import { migrations } from "../../src/server/database/migrations.ts";
+import { serverMigrations } from "../../src/server/database/migrations.ts";
 import type { Tables } from "../../src/server/database/tables.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { cluster, plantWorkspace, service } from "../conformance/platform.ts";
@@ -260,7 +260,7 @@ test.each([
 test("F64 a commit whose outcome cannot be had is ambiguous, and neither made again nor said to have failed", async () => {
   const data = await temporaryFolder();
   const { address, wire } = await wired(data);
-  const store = await openPostgresStore<Tables>(address, migrations, { ...machine, deadline: 300 });
+  const store = await openPostgresStore<Tables>(address, serverMigrations, { ...machine, deadline: 300 });
   onTestFinished(() => store.close());
   let runs = 0;
   const broken = wire.breakAt("COMMIT", "before its answer arrives");

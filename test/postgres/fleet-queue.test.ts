@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/clock/system.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { openFleetQueue } from "../../src/daemon/fleet-queue.ts";
-import { CutShortError, NotNowError, type PassJob } from "../../src/daemon/pass-queue.ts";
+import { type DuePass, NotNowError, type PassAgain, type PassJob, waitAfterLoss } from "../../src/daemon/pass-queue.ts";
 import { temporaryFolder } from "../control-plane.ts";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
@@ -12,13 +12,17 @@ const retriesOf = (target: string, age = "0 s") =>
   `UPDATE holdfast_jobs.job SET retry_count = 500, created_on = created_on - interval '${age}'
    WHERE data->>'target' = '${target}'`;
 
+type OnPass = (job: PassJob | null) => void;
+/** The control plane of a process, and when its passes say that they are made again. */
+type Process = { readonly server?: string; readonly again?: (losses: number) => PassAgain | null };
+
 /** A fleet that watches the target `a`; each of its processes has a proxy of its own to the database. */
 async function fleetOf({ intervalMs = 3_600_000 } = {}) {
   const data = await temporaryFolder();
   const database = (await databaseOf(data)) ?? "";
   // The database is used again.
   onTestFinished(() => statement(data, "DROP SCHEMA IF EXISTS holdfast_jobs CASCADE").then(() => {}));
-  const processOf = async (onPass: (job: PassJob | null) => void, server = "http://one") => {
+  const processOf = async (onPass: OnPass, { server = "http://one", again = () => null }: Process = {}) => {
     const url = new URL(database);
     const wire = await startBreakableProxy(Number(url.port));
     url.port = `${wire.port}`;
@@ -27,7 +31,11 @@ async function fleetOf({ intervalMs = 3_600_000 } = {}) {
       ...{ clock: systemClock, onTrouble: () => {} },
     });
     const stopping = new AbortController();
-    const working = queue.work("a", async ({ job: due }) => onPass(due), { intervalMs, signal: stopping.signal });
+    const pass = async ({ job: due, losses }: DuePass) => {
+      onPass(due);
+      return again(losses);
+    };
+    const working = queue.work("a", pass, { intervalMs, signal: stopping.signal });
     onTestFinished(async () => {
       stopping.abort();
       await working;
@@ -42,11 +50,11 @@ type Fleet = Awaited<ReturnType<typeof fleetOf>>;
 
 /** A process of a fleet of its own, or one that has another control plane beside it. */
 async function processOf(
-  onPass: (job: PassJob | null) => void,
-  { server, beside }: { readonly server?: string; readonly beside?: { readonly fleet: Fleet } } = {},
+  onPass: OnPass,
+  { beside, ...process }: Process & { readonly beside?: { readonly fleet: Fleet } } = {},
 ) {
   const fleet = beside?.fleet ?? (await fleetOf());
-  return { ...(await fleet.processOf(onPass, server)), fleet, run: fleet.run };
+  return { ...(await fleet.processOf(onPass, process)), fleet, run: fleet.run };
 }
 
 test.for(["refuses connections", "answers nothing"] as const)(
@@ -80,7 +88,7 @@ test("a pass that has waited very long for another writer is made as soon as it 
 
 test("a pass over a target that nobody watches any more is not tried for ever", async () => {
   const { queue, run } = await processOf(() => {});
-  queue.enqueue({ ...job, target: "gone" });
+  const asked = queue.passed({ ...job, target: "gone" }).catch(({ message }: Error) => message);
   const states = async () =>
     (await run("SELECT state FROM holdfast_jobs.job WHERE data->>'target' = 'gone'")).map(({ state }) => state);
   await expect.poll(states).toEqual(["retry"]);
@@ -91,7 +99,8 @@ test("a pass over a target that nobody watches any more is not tried for ever", 
   await expect.poll(tries).toBeGreaterThan(500);
   expect(await states()).not.toContain("completed");
   await run(retriesOf("gone", "1 hour"));
-  await expect.poll(states).toEqual(["completed"]);
+  await expect.poll(states).toEqual(["cancelled"]);
+  expect(await asked).toBe("the pass was not made: no process watches the target gone");
 });
 
 test("passes that have ended for ten minutes are deleted within a minute", async () => {
@@ -120,10 +129,11 @@ test("of two configurations with a target of one name on two control planes, eac
 
 test("a pass that is cut short again and again is tried ever later, until one is asked for", async () => {
   let tries = 0;
-  const { queue, run } = await processOf(() => {
+  const onPass = () => {
     tries += 1;
-    throw new CutShortError("the pass lost its lease");
-  });
+  };
+  const again = (losses: number) => ({ afterMs: waitAfterLoss(losses + 1, 3_600_000), losses: losses + 1 });
+  const { queue, run } = await processOf(onPass, { again });
   // The third wait is four seconds, and those after it are longer.
   const postponed = async () =>
     (
@@ -173,14 +183,18 @@ test("a pass is made in each interval also where the clock of the database is se
 
 test("a worker that is free goes on with the next pass at once, and not at its next look into the queue", async () => {
   let passes = 0;
-  const onPass = async () => {
+  const onPass = () => {
     passes += 1;
   };
   const { queue } = await processOf(onPass);
+  const pass = async () => {
+    onPass();
+    return null;
+  };
   const stopping = new AbortController();
   const times = { intervalMs: 3_600_000, signal: stopping.signal };
   const begun = performance.now();
-  const others = Array.from({ length: 60 }, (_, at) => queue.work(`b${at}`, onPass, times));
+  const others = Array.from({ length: 60 }, (_, at) => queue.work(`b${at}`, pass, times));
   await expect.poll(() => passes, { timeout: 90_000 }).toBe(61);
   stopping.abort();
   await Promise.all(others);

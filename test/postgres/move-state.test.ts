@@ -41,6 +41,10 @@ async function newFolder() {
 const pass = (endedAt: string) => ({ startedAt: endedAt, endedAt, result: "applied", counts: {} });
 const SERVER = "http://server";
 
+const action = (content: string) => {
+  return { key: "asked", content, interrupted: { record: pass("2026-11-29T10:30:00.000Z"), failure: null } as never };
+};
+
 /** Stores something of every kind, of which no two targets have the same. */
 async function fill(opened: StateAccess, name: string, key = keyText) {
   await using access = opened;
@@ -54,18 +58,26 @@ async function fill(opened: StateAccess, name: string, key = keyText) {
   const target = await access.target();
   const hold = { what: "team/ml" as const, reason: name, until: "commit" as const, content: "one" };
   await target.decide(() => ({ holds: [hold], released: ["abc", "abd"] }) as never);
+  await target.takeAction(action(name), { now: 0, forMs: 1e9 });
+  await target.endAction("asked", { record: pass("2026-11-29T10:30:00.000Z"), failure: null } as never);
   const identity = `team/${name}`;
   const event = { identity, state: "failed", hasDrifted: true, at: "2026-11-29T10:00:00.000Z" };
   await target.keep({
     status: { target: name } as never,
     // More than a write that finds a number taken is tried again.
     records: Array.from({ length: 15 }, (_, at) => pass(`2026-11-29T10:${10 + at}:00.000Z`)) as never,
-    resources: { isWhole: false, at: event.at, statuses: [event] } as never,
+    resources: {
+      isWhole: false,
+      at: event.at,
+      statuses: [event],
+      changed: new Map([[identity, { fields: [], leftOut: 1, cut: 0 }]]),
+    } as never,
     memory: { appliedCommit: name } as never,
   });
   await target.keepGateReceipts([{ identity, content: "c", gate: "g", at: "2026" } as never]);
   await target.advance(() => ({ name }) as never);
   await target.keepExpansion({ name } as never);
+  await target.keepReviewedPlan({ plan: { id: name, at: "2026-11-29T10:00:00.000Z" } } as never);
 }
 
 /** All that a state says. */
@@ -83,11 +95,13 @@ async function contentOf(opened: StateAccess, key = keyText) {
     status: await target.status(),
     memory: await target.memory(),
     passes: await target.passes(page),
-    events: await target.events({}, page),
+    events: await target.events({ withChanges: true }, page),
     unsettled: await target.unsettled({}, page),
     gates: await target.gateReceipts(null),
     progress: await target.progress(),
     expansion: await target.expansion(),
+    plans: await target.reviewedPlans("", page),
+    action: await target.takeAction(action("other"), { now: 0, forMs: 1 }),
   };
 }
 
@@ -232,8 +246,9 @@ test("an export of a database needs its key and its release, and leaves nothing 
   });
   await from.client.query(`INSERT INTO ${schema}.holdfast_migration VALUES ('999-of-tomorrow', '2027-01-01')`);
   await expect(exportState(from.state, to, options)).rejects.toMatchObject({ code: "newer-schema" });
-  await from.client.query(`DELETE FROM ${schema}.holdfast_migration WHERE name ~ '999|014'`);
-  await from.client.query(`DROP TABLE ${schema}.target`);
+  await from.client.query(`DELETE FROM ${schema}.holdfast_migration WHERE name ~ '999|01[456789]'`);
+  const newest = ["target", "cache", "key_check", "reviewed_plan", "resource_change", "action"];
+  await from.client.query(`DROP TABLE ${newest.map((table) => `${schema}.${table}`).join(", ")}`);
   const older = { message: expect.stringContaining("older release"), hint: expect.stringContaining("holdfast status") };
   await expect(exportState(from.state, to, options)).rejects.toMatchObject(older);
   expect(readdirSync(folder)).toEqual([]);

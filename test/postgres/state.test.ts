@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { databaseStateAt } from "../../src/state/open-state.ts";
+import type { StateAccessOptions } from "../../src/state/state.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
@@ -24,8 +25,8 @@ async function database() {
     return opened;
   };
   const client = await connected();
-  const access = (target: string | null = null) => {
-    const opened = databaseStateAt({ address: new Secret(url), target, folder }, machine);
+  const access = (target: string | null = null, more: Partial<StateAccessOptions> = {}) => {
+    const opened = databaseStateAt({ address: new Secret(url), target, folder }, { ...machine, ...more });
     onTestFinished(() => opened[Symbol.asyncDispose]());
     return opened;
   };
@@ -145,6 +146,19 @@ test("a database has no secret that can be read without the key, and refuses ano
   const other = await access().open({ keyText: "22".repeat(32) });
   await expect(other.ledger("http://server")).rejects.toThrow("sealed with another key");
   await expect(access().open({ keyText: null })).rejects.toMatchObject({ code: "invalid" });
+});
+
+test("another key is refused also where holds alone are stored, which are not sealed", async () => {
+  const { access } = await database();
+  const storeWith = (key: string) => access(null, { readKey: () => key }).target();
+  const another = "22".repeat(32);
+  const hold = { what: "team/ml", reason: "incident", until: "commit" };
+  // Whoever only looks decides nothing.
+  expect(await (await storeWith(another)).status()).toBeNull();
+  const store = await storeWith(keyText);
+  await store.decide((before) => ({ ...before, holds: [hold] }));
+  await expect((await storeWith(another)).decisions()).rejects.toThrow("sealed with another key");
+  expect((await (await storeWith(keyText)).decisions()).holds).toHaveLength(1);
 });
 
 test("each target has its own schema, whatever their names have in common, beside the data of a control plane", async () => {

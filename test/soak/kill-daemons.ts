@@ -79,7 +79,7 @@ async function startPair(sort: ControlPlaneSort, leaseSeconds: number): Promise<
   const waits = sort.name === "full" ? ["--lease-seconds", `${leaseSeconds}`] : ["--request-timeout", "1"];
   const flags = ["watch", "--no-wait", "--sink", "file", ...waits];
   const leader = { operator: one, daemon: one.start(flags) };
-  await eventually("the first commit is applied", () => isApplied({ behind, before }, 0), { withinMs: 60_000 });
+  await eventually("the first commit is applied", () => isApplied({ behind, before }, 0));
   const standby = await standBy({ operator: other, flags });
   return { sort, behind, upstream, flags, before, leader, standby, slowestTakeoverMs: 0 };
 }
@@ -193,7 +193,7 @@ function isApplied(pair: Written, nth: number): boolean {
 }
 
 function applied(pair: Pair, nth: number): Promise<boolean> {
-  return eventually(`commit ${nth} is applied`, () => isApplied(pair, nth), { withinMs: 60_000 });
+  return eventually(`commit ${nth} is applied`, () => isApplied(pair, nth));
 }
 
 /** The files of the nth commit, each of which changes every resource but the foundations. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { onTestFinished } from "vitest";
 import { type BreakableProxy, startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -13,6 +14,7 @@ import {
   passOn,
 } from "../support/fault-proxy.ts";
 import { type Files, foundations, service, team } from "../support/manifests.ts";
+import { type NetworkHost, NO_NETWORK, openNetwork } from "../support/network-hosts.ts";
 import type { Postgres } from "../support/postgres.ts";
 import type { Running } from "../support/process.ts";
 import { type ServerProcess, serveProcess } from "../support/server.ts";
@@ -38,8 +40,9 @@ export type FleetSweepOptions = {
 
 type FleetOptions = Pick<FleetSweepOptions, "isDocumentedOnly" | "postgres">;
 
-/** One process, with connections of its own to the database and to the control plane. */
+/** One process, with connections of its own to the database and to the control plane, on a host of its own where hosts can be made. */
 type Machine = {
+  readonly host: NetworkHost | null;
   readonly operator: Source;
   readonly database: BreakableProxy;
   /** Puts a fault in the way of its requests to the control plane. */
@@ -95,6 +98,11 @@ const losses: { readonly [name: string]: Loss } = {
     daemon.kill("SIGSTOP");
     return async () => daemon.kill("SIGCONT");
   },
+  "loses the network": async ({ host, database }) => {
+    if (host === null) await database.disconnect();
+    else host.disconnect();
+    return async () => (host === null ? database.restore() : host.connect());
+  },
   "loses the database": async ({ database }) => {
     await database.disconnect();
     return () => database.restore();
@@ -137,13 +145,19 @@ async function startFleet({ isDocumentedOnly, postgres }: FleetOptions): Promise
   const proxy = await faultProxy(server);
   const upstream = await upstreamOf(filesOf(0));
   const config = { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "t/*" }] };
+  const network = await openNetwork(MACHINES);
+  onTestFinished(async () => network?.[Symbol.asyncDispose]());
+  if (network === null) process.stdout.write(`${NO_NETWORK}\n`);
+  const here = network?.address ?? "127.0.0.1";
+  const { port } = await startBreakableProxy(Number(new URL(proxy.url).port), here);
   const machines = await Promise.all(
     Array.from({ length: MACHINES }, async (_, at): Promise<Machine> => {
-      const database = await startBreakableProxy(postgres.port);
+      const database = await startBreakableProxy(postgres.port, here);
       const url = new URL(postgres.url);
-      url.port = `${database.port}`;
+      url.host = `${here}:${database.port}`;
       const isOwn = ({ headers }: Asked): boolean => headers["x-machine"] === `${at}`;
-      const operator = await operatorOf(config, proxy.server);
+      const operator = await operatorOf(config, { ...proxy.server, url: `http://${here}:${port}` });
+      const host = network?.hosts[at] ?? null;
       const skewFile = join(operator.folder, "skew");
       const env = {
         ...{ HOLDFAST_STATE: url.href, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" },
@@ -151,7 +165,8 @@ async function startFleet({ isDocumentedOnly, postgres }: FleetOptions): Promise
         NODE_OPTIONS: `--max-semi-space-size=16 --import=${join(import.meta.dirname, "fleet-machine.ts")}`,
       };
       const inject: Machine["inject"] = (fault, options) => proxy.inject(isOwn, fault, options);
-      return { operator, database, inject, env, skewFile, isEnding: false, daemon: watchOn(operator, env) };
+      const daemon = watchOn({ operator, env, host });
+      return { operator, host, database, inject, env, skewFile, isEnding: false, daemon };
     }),
   );
   const fleet = { server, upstream, machines, before };
@@ -161,12 +176,12 @@ async function startFleet({ isDocumentedOnly, postgres }: FleetOptions): Promise
 
 const flags = ["--workers", "2", "--interval", "1", "--no-wait", "--request-timeout", "2", "--connect-timeout", "2"];
 
-function watchOn(operator: Source, env: Machine["env"]): Running {
-  return operator.start(["watch", ...flags], env);
+function watchOn({ operator, env, host }: Pick<Machine, "operator" | "env" | "host">): Running {
+  return operator.start(["watch", ...flags], env, host?.through);
 }
 
 function startOn(machine: Machine): void {
-  machine.daemon = watchOn(machine.operator, machine.env);
+  machine.daemon = watchOn(machine);
   machine.isEnding = false;
 }
 
@@ -238,7 +253,10 @@ async function endFleet(fleet: Fleet, commits: number): Promise<Findings> {
   for (const machine of machines) machine.daemon.kill("SIGTERM");
   for (const { daemon } of machines) {
     const { code } = await daemon.ended;
-    if (code !== 0) wronglyReported.push(`a process that was told to end ends with ${code}: ${daemon.stderr()}`);
+    // One that was started again at last may not have begun yet.
+    const wasStarting = code === TERMINATED && daemon.stdout() === "";
+    if (code !== 0 && !wasStarting)
+      wronglyReported.push(`a process that was told to end ends with ${code}: ${daemon.stderr()}`);
   }
   for (const name of names) {
     const since = server.effects().length;
@@ -257,6 +275,8 @@ async function endFleet(fleet: Fleet, commits: number): Promise<Findings> {
     wronglyReported,
   };
 }
+
+const TERMINATED = 143;
 
 type Status = { readonly sync: string; readonly appliedRevision: string | null };
 

@@ -10,8 +10,9 @@ import { findTargets } from "../../src/commands/targets/find-targets.ts";
 import { errorMessage } from "../../src/contract/error-message.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import { keptMemories, MOST_MANIFESTS } from "../../src/daemon/kept-memories.ts";
-import type { DuePass, PassQueue } from "../../src/daemon/pass-queue.ts";
+import type { PassQueue } from "../../src/daemon/pass-queue.ts";
 import { runPasses } from "../../src/daemon/run-passes.ts";
+import type { TargetPass } from "../../src/daemon/target-pass.ts";
 import { createElection } from "../../src/engine/lease/leader.ts";
 import { shareCommitReads } from "../../src/source/git/share-commit-reads.ts";
 import { withBackoff } from "../../src/source/remote/with-backoff.ts";
@@ -91,7 +92,7 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
   const flags = { config, waitTimeout: 5, interval: INTERVAL_MS / 1000, partial: true };
   const invocation = { args: [], flags, terminal, shared: { remotes: shared.remotes() } };
   const opened = await findTargets(invocation, { reading: false, unattended: true, follows: true });
-  const passes = new Map<string, (due: DuePass) => Promise<void>>();
+  const passes = new Map<string, TargetPass>();
   const failures: string[] = [];
   const running = opened.targets.map((target) => {
     const ready = Promise.withResolvers<void>();
@@ -112,7 +113,16 @@ async function startDaemon(config: string, cwd: string, { clock }: Time, shared:
     const ended = runPasses(target, {
       ...{ clock, random: systemRandom, stopping: stopping.signal, signal: stopping.signal, emit: () => {} },
       ...{ replaced: new AbortController().signal, isReloaded: false, memories: keptMemories(MOST_MANIFESTS) },
-      ...{ name: target.name, serverName: "embedded", isAlone: false, queue, election, sync: "heal" },
+      ...{
+        name: target.name,
+        sourceDigest: null,
+        settingsDigest: () => "",
+        serverName: "embedded",
+        isAlone: false,
+        queue,
+        election,
+        sync: "heal",
+      },
       ...{ intervalMs: INTERVAL_MS, driftIntervalMs: INTERVAL_MS, onTakeover: () => {}, onWorked: () => {} },
       onFailure: (error) => failures.push(errorMessage(error)),
       ...{

@@ -23,8 +23,8 @@ export type BreakableProxy = {
 
 type Break = { readonly text: string; readonly moment: Moment; readonly done: () => void };
 
-/** Starts a proxy to a port of this machine; it ends with the test. */
-export async function startBreakableProxy(port: number): Promise<BreakableProxy> {
+/** Starts a proxy to a port of this machine, at an address of this machine; it ends with the test. */
+export async function startBreakableProxy(port: number, host = "127.0.0.1"): Promise<BreakableProxy> {
   const sockets = new Set<Socket>();
   let pending: Break | null = null;
   const takeBreak = (chunk: Buffer): Break | null => {
@@ -46,7 +46,7 @@ export async function startBreakableProxy(port: number): Promise<BreakableProxy>
     }
     join(client, target, takeBreak);
   });
-  const chosen = await listen(server, 0);
+  const chosen = await listen(server, { port: 0, host });
   const closeAll = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -68,7 +68,7 @@ export async function startBreakableProxy(port: number): Promise<BreakableProxy>
     restore: async () => {
       if (isSilent) closeAll();
       isSilent = false;
-      if (!server.listening) await listen(server, chosen);
+      if (!server.listening) await listen(server, { port: chosen, host });
     },
     stall,
     silence: () => {
@@ -107,8 +107,8 @@ function join(client: Socket, target: Socket, takeBreak: (chunk: Buffer) => Brea
   });
 }
 
-async function listen(server: Server, port: number): Promise<number> {
-  server.listen(port, "127.0.0.1");
+async function listen(server: Server, at: { readonly port: number; readonly host: string }): Promise<number> {
+  server.listen(at);
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");

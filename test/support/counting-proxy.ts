@@ -1,4 +1,5 @@
 import { createServer, request } from "node:http";
+import { text as readText } from "node:stream/consumers";
 import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
@@ -11,12 +12,14 @@ export type Interference = {
   readonly answer?: (path: string) => { readonly status: number; readonly body: unknown } | null;
   /** Awaited when the control plane has answered and its answer is still on its way. */
   readonly answered?: (path: string) => Promise<unknown>;
+  /** What is answered in place of the control plane's own body. */
+  readonly replace?: (path: string, body: string) => string;
 };
 
 /** Starts one; it ends with the test. */
 export async function startCountingProxy(
   { url }: Pick<Server, "url">,
-  { answer = () => null, answered = async () => undefined }: Interference = {},
+  { answer = () => null, answered = async () => undefined, replace }: Interference = {},
 ): Promise<CountingProxy> {
   const requests: string[] = [];
   const proxy = createServer((asked, reply) => {
@@ -27,10 +30,17 @@ export async function startCountingProxy(
       reply.writeHead(own.status, { "content-type": "application/json" }).end(JSON.stringify(own.body));
       return;
     }
-    const passed = request(url + path, { method, headers }, async (received) => {
+    const plain = replace === undefined ? headers : { ...headers, "accept-encoding": "identity" };
+    const passed = request(url + path, { method, headers: plain }, async (received) => {
       await answered(path);
-      reply.writeHead(received.statusCode ?? 502, received.headers);
-      received.pipe(reply);
+      if (replace === undefined) {
+        reply.writeHead(received.statusCode ?? 502, received.headers);
+        received.pipe(reply);
+        return;
+      }
+      const { "content-length": _, ...others } = received.headers;
+      const body = await readText(received);
+      reply.writeHead(received.statusCode ?? 502, others).end(replace(path, body));
     });
     passed.once("error", () => reply.destroy());
     asked.pipe(passed);

@@ -1,7 +1,14 @@
 import { statement } from "./test-database.ts";
 
-/** The tables that the migrations from 0060 on have made. */
-const newestTables = ["ended_tokens", "servers", "disabled_subjects", "digests"];
+// What the migrations from 0060 on have made.
+const newest = [
+  "DROP TABLE ended_tokens",
+  "DROP TABLE servers",
+  "DROP TABLE disabled_subjects",
+  "DROP TABLE digests",
+  "DROP INDEX applications_by_workspace_id_type_created_at_id",
+  "CREATE INDEX applications_by_workspace_id_created_at_id ON applications (workspace_id, created_at, id)",
+];
 
 // What the migrations from 0040 on have made.
 const undo = [
@@ -17,11 +24,11 @@ const undo = [
 
 /** Turns the data of a control plane that is closed into what a release before the migrations from 0040 on has left. */
 export async function toEarlierSchema(data: string): Promise<void> {
-  await dropNewestTables(data);
+  await undoNewest(data);
   for (const text of undo) await statement(data, text);
 }
 
-/** Drops the tables that only the migrations from 0060 on have made. */
-export async function dropNewestTables(data: string): Promise<void> {
-  for (const table of newestTables) await statement(data, `DROP TABLE ${table}`);
+/** Undoes what only the migrations from 0060 on have made. */
+export async function undoNewest(data: string): Promise<void> {
+  for (const text of newest) await statement(data, text);
 }

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export async function eventually<Seen>(
   what: string,
   look: () => Seen | Promise<Seen>,
-  { withinMs = 60_000, everyMs = 10 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+  { withinMs = 150_000, everyMs = 10 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<NonNullable<Exclude<Seen, false>>> {
   const end = performance.now() + withinMs;
   for (;;) {

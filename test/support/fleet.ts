@@ -8,9 +8,13 @@ export const keyText = "11".repeat(32);
 export const targets = ["a", "b", "c", "d", "e", "f"];
 
 /** A repository with one folder for each target, and machines that share their passes by a database. */
-export async function fleetOf(postgres: { readonly url: string }, server: Server) {
+export async function fleetOf(postgres: { readonly url: string }, server: Server, keys: object = {}) {
   const upstream = await upstreamOf(Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name)])));
-  const config = { sources: [{ name: "platform", url: upstream.folder }], targets: [{ name: "{dir}", each: "t/*" }] };
+  const config = {
+    sources: [{ name: "platform", url: upstream.folder }],
+    targets: [{ name: "{dir}", each: "t/*" }],
+    ...keys,
+  };
   const env = { HOLDFAST_STATE: postgres.url, HOLDFAST_STATE_KEY: keyText, HOLDFAST_CACHE: "on" };
   const machine = async (flags: readonly string[] = [], more: { readonly [name: string]: string } = {}) => {
     const operator = await operatorOf(config, server);
@@ -33,7 +37,9 @@ type Status = {
   readonly sync: string;
   readonly appliedRevision: string | null;
   readonly held: readonly string[];
-  readonly lastPass: { readonly machine?: string } | null;
+  readonly condition: string;
+  readonly counts: { readonly [result: string]: number };
+  readonly lastPass: { readonly machine?: string; readonly result: string } | null;
 };
 
 /** A change of every target's team. */

@@ -1,3 +1,4 @@
+import type { PlanReply, WrittenChanges } from "../../src/contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { GateReceipt } from "../../src/core/gates/content-gate.ts";
@@ -10,12 +11,15 @@ import { NO_PROGRESS } from "../../src/core/stages/target-progress.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
-import { resourceChanges } from "../../src/state/resource-events.ts";
+import { driftSpan, resourceChanges } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
 import {
+  type EndedAction,
+  KEPT_CHANGES,
   KEPT_EVENTS,
   KEPT_GATE_RECEIPTS,
   KEPT_PASSES,
+  KEPT_PLANS,
   NO_MEMORY,
   type StoredPage,
   type StoredPageRequest,
@@ -31,10 +35,13 @@ type Kept = {
   facts: JsonObject;
 };
 
+type Cached = { readonly text: string };
+
 /** A state that lives as long as it is referred to. */
 export function memoryState(): StateAccess {
   const key = generateKey();
   const servers = new Map<string, Kept>();
+  const caches = new Map<string, Cached>();
   const target = memoryTargetStore();
   let isLocked = false;
   const state = {
@@ -58,6 +65,22 @@ export function memoryState(): StateAccess {
       servers.set(server, kept);
       return ledgerOn(kept, receiptDigest(key));
     },
+    cache: (_: string, about: string) => {
+      let known: Cached | undefined;
+      return {
+        readNew: async () => {
+          const found = caches.get(about);
+          const isOther = found !== known;
+          known = found ?? known;
+          return isOther ? (found?.text ?? null) : null;
+        },
+        write: async (content: Generator<string>) => {
+          known = { text: [...content].join("") };
+          caches.set(about, known);
+          return null;
+        },
+      };
+    },
   };
   return {
     open: async () => state,
@@ -73,13 +96,24 @@ function memoryTargetStore(): TargetStore {
   let decisions: TargetDecisions = { holds: [], released: [] };
   let status: TargetStatus | null = null;
   let passes: readonly (PassRecord & { readonly nth: number })[] = [];
-  let events: readonly { readonly event: ResourceEvent; readonly nth: number }[] = [];
+  let events: readonly { readonly event: ResourceEvent; readonly nth: number; readonly changed?: WrittenChanges }[] =
+    [];
   const unsettled = new Map<Identity, ResourceEvent>();
   let memory = NO_MEMORY;
   const gateReceipts = new Map<string, GateReceipt>();
   let progress = NO_PROGRESS;
   let expansion: Json | null = null;
+  const plans = new Map<string, PlanReply>();
+  const actions = new Map<string, { readonly content: string; until: number | null; ended: EndedAction }>();
+  const placeOf = ({ plan: { at, id } }: PlanReply): string => `${at}_${id}`;
+  const latestPlans = (): readonly PlanReply[] =>
+    [...plans.values()].toSorted((a, b) => (placeOf(a) > placeOf(b) ? -1 : 1));
   let count = 0;
+  const keepRecords = (records: readonly PassRecord[]): void => {
+    const added = records.map((record) => ({ ...structuredClone(record), nth: ++count }));
+    const oldest = Date.parse(added.at(-1)?.endedAt ?? "") - KEPT_PASSES.ms;
+    passes = [...passes, ...added].filter(({ endedAt }) => !(Date.parse(endedAt) < oldest)).slice(-KEPT_PASSES.count);
+  };
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
     decisions: async () => structuredClone(decisions),
@@ -92,16 +126,53 @@ function memoryTargetStore(): TargetStore {
     keep: async ({ status: kept, records = [], resources = null, memory: next = memory }) => {
       status = structuredClone(kept);
       memory = structuredClone(next);
-      const added = records.map((record) => ({ ...structuredClone(record), nth: ++count }));
-      const oldest = Date.parse(added.at(-1)?.endedAt ?? "") - KEPT_PASSES.ms;
-      passes = [...passes, ...added].filter(({ endedAt }) => !(Date.parse(endedAt) < oldest)).slice(-KEPT_PASSES.count);
+      keepRecords(records);
       if (resources === null) return;
       const changes = resourceChanges(unsettled, structuredClone(resources));
       const day = new Date(Date.parse(resources.at) - KEPT_PASSES.ms).toISOString().slice(0, 10);
-      const all = [...events, ...changes.events.map((event) => ({ event, nth: ++count }))];
+      const stored = (event: ResourceEvent) => {
+        const changed = structuredClone(resources.changed?.get(event.identity));
+        return { event, nth: ++count, ...(changed !== undefined && { changed }) };
+      };
+      const all = [...events, ...changes.events.map(stored)];
       events = all.filter(({ event }) => event.at.slice(0, 10) >= day).slice(-KEPT_EVENTS);
+      let room = KEPT_CHANGES;
+      events = events
+        .toReversed()
+        .map((one) => {
+          if (one.changed === undefined) return one;
+          const isKept = room > 0;
+          room -= JSON.stringify(one.changed).length;
+          return isKept ? one : { event: one.event, nth: one.nth };
+        })
+        .toReversed();
       for (const identity of changes.settled) unsettled.delete(identity);
       for (const event of changes.unsettled) unsettled.set(event.identity, event);
+    },
+    keepRecords: async (records) => keepRecords(records),
+    takeAction: async ({ key, content, interrupted }, { now, forMs }) => {
+      for (const one of actions.values()) {
+        if (one.until === null || one.until > now) continue;
+        one.until = null;
+        one.ended = { ...one.ended, record: { ...one.ended.record, endedAt: new Date(now).toISOString() } };
+        keepRecords([one.ended.record]);
+      }
+      const found = actions.get(key);
+      if (found?.until === null) return { is: "ended", content: found.content, ...structuredClone(found.ended) };
+      if (found !== undefined) return { is: "running", content: found.content };
+      const since = new Date(Date.parse(interrupted.record.startedAt) - KEPT_PASSES.ms).toISOString();
+      for (const [old, { ended }] of actions) if (ended.record.startedAt < since) actions.delete(old);
+      actions.set(key, { content, until: now + forMs, ended: structuredClone(interrupted) });
+      return { is: "taken" };
+    },
+    renewAction: async (key, { now, forMs }) => {
+      const found = actions.get(key);
+      if (found !== undefined && found.until !== null) found.until = now + forMs;
+    },
+    endAction: async (key, ended) => {
+      keepRecords([ended.record]);
+      const found = actions.get(key);
+      if (found !== undefined) Object.assign(found, { until: null, ended: structuredClone(ended) });
     },
     memory: async () => structuredClone(memory),
     gateReceipts: async (identity) =>
@@ -129,9 +200,29 @@ function memoryTargetStore(): TargetStore {
     keepExpansion: async (kept) => {
       expansion = structuredClone(kept);
     },
+    reviewedPlans: async (since, { limit, after }) => {
+      const all = latestPlans().filter(({ plan }) => plan.at >= since);
+      const rest = after === undefined ? all : all.filter((one) => placeOf(one) < after);
+      const [entries, last] = [rest.slice(0, limit), rest[limit - 1]];
+      const next = rest.length > limit && last !== undefined ? placeOf(last) : null;
+      return { entries: entries.map(({ plan }) => structuredClone(plan)), next };
+    },
+    reviewedPlan: async (id, since) => {
+      const found = plans.get(id);
+      return found === undefined || found.plan.at < since ? null : structuredClone(found);
+    },
+    keepReviewedPlan: async (reply) => {
+      const isReplaced = plans.has(reply.plan.id);
+      plans.set(reply.plan.id, structuredClone(reply));
+      const since = new Date(Date.parse(reply.plan.at) - KEPT_PLANS.ms).toISOString();
+      for (const [nth, { plan }] of latestPlans().entries())
+        if (nth >= KEPT_PLANS.count || plan.at < since) plans.delete(plan.id);
+      return isReplaced;
+    },
     passAt: async (at) => {
       const found = passes.findLast(
-        ({ startedAt, endedAt }) => Date.parse(startedAt) <= at && at <= Date.parse(endedAt),
+        ({ startedAt, endedAt, result }) =>
+          result !== "action" && Date.parse(startedAt) <= at && at <= Date.parse(endedAt),
       );
       return found === undefined ? null : recordOf(found);
     },
@@ -139,13 +230,26 @@ function memoryTargetStore(): TargetStore {
       const { entries, next } = newestFirst(passes, page, (one) => one.nth);
       return { entries: entries.map(recordOf), next };
     },
-    events: async ({ identity, hasDrifted }, page) => {
+    events: async ({ identity, hasDrifted, at, isKnown, withChanges }, page) => {
       const asked = events.filter(
-        ({ event }) =>
-          (identity === undefined || event.identity === identity) && (hasDrifted === undefined || event.hasDrifted),
+        ({ event, changed }) =>
+          (isKnown === undefined || changed !== undefined) &&
+          (identity === undefined || event.identity === identity) &&
+          (hasDrifted === undefined || event.hasDrifted) &&
+          (at === undefined || event.at === at),
       );
       const { entries, next } = newestFirst(asked, page, (one) => one.nth);
-      return { entries: entries.map(({ event }) => structuredClone(event)), next };
+      const shown = entries.map(({ event, changed }) =>
+        withChanges === undefined || changed === undefined ? event : { ...event, changed },
+      );
+      return { entries: structuredClone(shown), next };
+    },
+    drifts: async (page) => {
+      const drifted = events.filter(({ event }) => event.hasDrifted);
+      const { entries, next } = newestFirst(drifted, page, (one) => one.nth);
+      const nextOf = ({ nth, event: { identity } }: (typeof events)[number]) =>
+        events.find((one) => one.nth > nth && one.event.identity === identity)?.event ?? null;
+      return { entries: entries.map((one) => structuredClone(driftSpan(one.event, nextOf(one)))), next };
     },
     unsettled: async ({ state }, { limit, after = "" }) => {
       const asked = [...unsettled.values()]

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { Secret } from "../../src/contract/secret.ts";
-import { migrations } from "../../src/server/database/migrations.ts";
+import { serverMigrations } from "../../src/server/database/migrations.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { machine } from "./machine.ts";
 import { startPostgres } from "./postgres.ts";
@@ -39,6 +39,6 @@ async function makeTemplate(url: string): Promise<void> {
   await client.query(`CREATE DATABASE ${TEMPLATE}`);
   await client.end();
   const template = URL.parse(TEMPLATE, url);
-  const store = await openPostgresStore(new Secret(template?.href ?? ""), migrations, machine);
+  const store = await openPostgresStore(new Secret(template?.href ?? ""), serverMigrations, machine);
   await store.close();
 }

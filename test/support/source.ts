@@ -34,7 +34,7 @@ export type Source = {
   readonly runThrough: (through: readonly string[], args: readonly string[], env?: Environment) => Promise<Ended>;
   /** Runs a command in a folder below. */
   readonly runIn: (folder: string, args: readonly string[]) => Promise<Ended>;
-  readonly start: (args: readonly string[], env?: Environment) => Running;
+  readonly start: (args: readonly string[], env?: Environment, through?: readonly string[]) => Running;
 };
 
 /** A folder with the given files; commands run in it talk to the server, where there is one. */
@@ -67,7 +67,7 @@ export async function sourceOf(
       run(args, { ...surroundings(), mostBlocks, once: "a second run finds what the first one had room for" }),
     runThrough: (through, args, env) => run(args, { ...surroundings(env), through }),
     runIn: (below, args) => run(args, surroundings({}, join(folder, below))),
-    start: (args, env) => start(args, surroundings(env)),
+    start: (args, env, through = []) => start(args, { ...surroundings(env), through }),
   };
 }
 

@@ -62,6 +62,6 @@ export async function operatorOf(config: object, server?: Server): Promise<Sourc
     config: file,
     run: (args, more) => source.run(args, { ...env, ...more }),
     runHere: (args, more) => source.runHere(args, { ...env, ...more }),
-    start: (args, more) => source.start(args, { ...env, ...more }),
+    start: (args, more, through) => source.start(args, { ...env, ...more }, through),
   };
 }

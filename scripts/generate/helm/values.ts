@@ -36,13 +36,19 @@ export const chartValues: { readonly [path: string]: ChartValue } = {
     initial: false,
   },
   "daemon.config": { description: "The operator's configuration: sources, targets, notifications" },
-  "daemon.secretName": { description: "Secret with the files token, git-token, state-key and ui-token" },
+  "daemon.secretName": {
+    description:
+      "Secret with the files token, git-token, state-key, ui-token and, for plans of pull requests, plans-token",
+  },
   "daemon.args": { description: "Arguments of the daemon" },
   "daemon.storage": { description: "Size of the volume of each pod" },
   ...podValues("daemon", "the daemon's pods"),
   "daemon.ingressFrom": { description: "Who may reach the daemon's port, as peers of a NetworkPolicy" },
   "daemon.egressPorts": { description: "Ports that the daemon may reach: names, git, control planes" },
-  "daemon.webhooks.enabled": { description: "Whether an Ingress publishes /hooks", initial: false },
+  "daemon.webhooks.enabled": {
+    description: "Whether an Ingress publishes /hooks, and /api/v1/plans for pipelines",
+    initial: false,
+  },
   "daemon.webhooks.host": { description: "Host of the webhooks" },
   "daemon.webhooks.ingressClassName": { description: "Class of the Ingress" },
   "daemon.webhooks.tlsSecretName": { description: "Secret with the certificate of the host" },

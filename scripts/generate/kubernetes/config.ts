@@ -5,6 +5,8 @@ export const config = {
   server: "https://platform.example.com",
   tokenFile: `${mounts.secrets}/token`,
   sinks: ["file"],
+  // Without that key of the Secret, no plans are taken.
+  dashboard: { plansTokenFile: `${mounts.secrets}/plans-token` },
   sources: [
     {
       name: "platform",

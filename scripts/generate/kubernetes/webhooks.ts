@@ -4,7 +4,9 @@ import { labels, NAME, port } from "./names.ts";
 const name = `${NAME}-webhooks`;
 const host = "hooks.example.com";
 
-/** Publishes the paths of webhooks alone: status and metrics stay in the cluster. */
+const backend = { service: { name: NAME, port: { name: port.name } } };
+
+/** Publishes the paths of webhooks, and the one that takes plans of pull requests: all others stay in the cluster. */
 export const ingress: Ingress = {
   apiVersion: "networking.k8s.io/v1",
   kind: "Ingress",
@@ -17,7 +19,8 @@ export const ingress: Ingress = {
         host,
         http: {
           paths: [
-            { path: "/hooks", pathType: "Prefix", backend: { service: { name: NAME, port: { name: port.name } } } },
+            { path: "/hooks", pathType: "Prefix", backend },
+            { path: "/api/v1/plans", pathType: "Exact", backend },
           ],
         },
       },

@@ -1,7 +1,7 @@
 import type { Json } from "../../../src/contract/json.ts";
-import { type Html, html } from "../../../src/http/html.ts";
 import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
 import { findUnion, refName, resolveSchema } from "../openapi/read-schema.ts";
+import { type Html, html } from "./html.ts";
 import { hasSection, inlineCode, typeWords, withFullStop } from "./markup.ts";
 
 /** The fields of an object, with nested fields collapsed; null when it has none. */

@@ -1,8 +1,8 @@
 import type { Json } from "../../../src/contract/json.ts";
-import { type Html, html } from "../../../src/http/html.ts";
 import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
 import { replySchemas } from "../openapi/component-schemas.ts";
 import { findUnion, openApiTypes, refName, resolveSchema } from "../openapi/read-schema.ts";
+import { type Html, html } from "./html.ts";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 

@@ -1,4 +1,3 @@
-import { type Html, html } from "../../../src/http/html.ts";
 import type { Schema } from "../../../src/server/openapi/json-schema.ts";
 import type {
   OpenApiDocument,
@@ -9,6 +8,7 @@ import type {
 } from "../openapi/document-types.ts";
 import { refName } from "../openapi/read-schema.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
+import { type Html, html } from "./html.ts";
 import { inlineCode, jsonCode, paragraphs, typeWords } from "./markup.ts";
 
 /** An operation with its path and method. */

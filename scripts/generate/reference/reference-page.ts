@@ -1,10 +1,10 @@
 import type { Json } from "../../../src/contract/json.ts";
-import { type Html, html } from "../../../src/http/html.ts";
 import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
 import type { OpenApiDocument, ResponseObject } from "../openapi/document-types.ts";
 import { findUnion } from "../openapi/read-schema.ts";
 import { sampleValue } from "../openapi/sample-value.ts";
 import { fieldList } from "./field-list.ts";
+import { type Html, html } from "./html.ts";
 import {
   hasSection,
   headingAnchor,

@@ -38,6 +38,51 @@ export function chooseForge(invocation: Invocation, { isDrift }: { readonly isDr
   return { forge, repository, apiUrl, token, pullRequest, revision: flags.revision ?? job.revision };
 }
 
+/** The pull request that a plan is about, as far as flags and the CI job tell: no token is needed for it. */
+export function pullRequestOf(
+  invocation: Invocation,
+  found: number | null,
+): Pick<ForgeChoice, "forge" | "repository" | "revision"> & { readonly number: number; readonly url: string | null } {
+  const { flags } = invocation;
+  const { forge, job, repository } = named(invocation);
+  const known = job?.pullRequest ?? null;
+  const number = flags.pullRequest ?? found ?? (known !== null && "number" in known ? known.number : null);
+  const needed = {
+    ...{ "--forge github|gitlab": forge ?? undefined, "--repository OWNER/NAME": repository },
+    "--pull-request NUMBER": number ?? undefined,
+  };
+  if (forge === null || repository === undefined || number === null)
+    throw missingFlags(needed, "name what the CI job does not tell, so that the plan can be sent");
+  const apiUrl = flags.apiUrl ?? job?.apiUrl ?? defaults[forge];
+  const url = pullRequestUrl({ forge, apiUrl, repository, number });
+  return { forge, repository, number, url, revision: flags.revision ?? job?.revision ?? null };
+}
+
+/** The page of a pull request, by the API of its forge; null where that does not tell it. */
+function pullRequestUrl({
+  forge,
+  apiUrl,
+  repository,
+  number,
+}: {
+  readonly forge: ForgeChoice["forge"];
+  readonly apiUrl: string;
+  readonly repository: string;
+  readonly number: number;
+}): string | null {
+  const api = URL.parse(apiUrl);
+  // A repository of GitLab may be named by its number.
+  if (api === null || !repository.includes("/")) return null;
+  const path = repository.split("/").map(encodeURIComponent).join("/");
+  if (forge === "gitlab") {
+    // It may be served below a path.
+    const root = api.pathname.replace(/(?:\/api\/v4)?\/*$/, "");
+    return `${api.origin}${root}/${path}/-/merge_requests/${number}`;
+  }
+  const origin = apiUrl.startsWith(defaults.github) ? "https://github.com" : api.origin;
+  return `${origin}/${path}/pull/${number}`;
+}
+
 /** Chooses the forge and the repository of a pull request: flags before the followed repository before the job. */
 export function chooseRepository(
   invocation: Invocation,

@@ -28,7 +28,7 @@ const POLL_MS = 500;
 /** The configuration file of these targets and the files that it names. */
 export function configuredFiles(
   targets: readonly CommandTarget[],
-  { tokenFile, notifications = [], sources = [] }: OperatorConfig,
+  { tokenFile, notifications = [], sources = [], dashboard }: OperatorConfig,
   operatorFile: OperatorFile,
   { flags, terminal: { cwd, env } }: Invocation,
 ): readonly ConfiguredFile[] {
@@ -38,6 +38,7 @@ export function configuredFiles(
     flags.tokenFile,
     tokenFile,
     env.HOLDFAST_UI_TOKEN_FILE,
+    dashboard?.plansTokenFile,
     ...choices.flatMap(({ tokenFile: file, publish }) => [
       file,
       publish?.credentials.tokenFile,

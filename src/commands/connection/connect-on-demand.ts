@@ -22,13 +22,17 @@ export function connectOnDemand(
   const closing = new Set<Promise<void>>();
   let connecting: Promise<TargetConnection> | null = null;
   let connection: TargetConnection | null = null;
+  let actor: string | null = null;
   const open = async (rules: Rules, lock?: LockState): Promise<TargetConnection> => {
     // Loaded here, so that a command that needs no server does not load the client.
     const { openConnection } = await import("./open-connection.ts");
-    return openConnection(invocation, state, { ...use, sink }, { rules, lock }, resources);
+    return openConnection(invocation, state, { ...use, sink, actor: () => actor }, { rules, lock }, resources);
   };
   return {
     connection: () => connection,
+    actFor: (person) => {
+      actor = person;
+    },
     connect: async (rules, lock) => {
       connecting ??= open(rules, lock);
       connection = await connecting;

@@ -36,7 +36,7 @@ export type ServerUse = {
 export async function openConnection(
   invocation: Invocation,
   { folder, readKey, build, onForgotten, caches, open }: TargetState,
-  use: ServerUse & { readonly sink: SinkType | null },
+  use: ServerUse & { readonly sink: SinkType | null; readonly actor: () => string | null },
   { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
   resources: AsyncDisposableStack,
 ): Promise<TargetConnection> {
@@ -53,6 +53,7 @@ export async function openConnection(
     ...connectOptions(invocation, use, rules),
     server: choice,
     token: choice.token,
+    actor: use.actor,
     state,
     folder,
     onForgotten,

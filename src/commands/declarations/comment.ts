@@ -18,6 +18,8 @@ export const comment = declareCommand({
     "unverified",
     "noStatus",
     "requireComment",
+    "publish",
+    "plansTokenFile",
   ],
   examples: ["holdfast comment plan.json", "holdfast comment plan.json --forge gitlab --pull-request 7"],
 });

@@ -6,6 +6,11 @@ export const history = declareCommand({
   arguments: "[id...]",
   argumentsAre: "identities of resources, such as service/c1:ws1/api; default: what became of each commit",
   summary: "show what became of each commit, of resources, or when live had drifted",
-  flags: ["target", "drifted", "output"],
-  examples: ["holdfast history", "holdfast history service/c1:ws1/api", "holdfast history --drifted -o json"],
+  flags: ["target", "drifted", "changes", "output"],
+  examples: [
+    "holdfast history",
+    "holdfast history service/c1:ws1/api",
+    "holdfast history --changes",
+    "holdfast history --drifted -o json",
+  ],
 });

@@ -151,6 +151,7 @@ export const flags = {
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
   yes: toggleFlag("-y, --yes", "do not ask for confirmation"),
+  changes: toggleFlag("--changes", "show what each write changed, field by field"),
   drifted: toggleFlag("--drifted", "show when live had drifted, by day and by resource"),
   wait: toggleFlag(
     "--wait",
@@ -198,7 +199,7 @@ export const flags = {
   interval: numberFlag("--interval <s>", "seconds between comparisons with live (default: 60)", { parse: seconds() }),
   listen: textFlag(
     "--listen <host:port>",
-    "serve health, readiness, metrics and status there, such as 127.0.0.1:7072",
+    "serve health, metrics and the dashboard there, such as 127.0.0.1:7072 (dashboard: a free port of 127.0.0.1)",
     {
       parse: hostAndPort,
     },
@@ -230,7 +231,15 @@ export const flags = {
   name: textFlag("--name <name>", "name by which the comment is found again (default: the target's)"),
   unverified: toggleFlag("--unverified", "mark the comment as made from the plan of a job without secrets"),
   noStatus: toggleFlag("--no-status", "write no commit status"),
-  requireComment: toggleFlag("--require-comment", "fail when the comment or its status cannot be written"),
+  requireComment: toggleFlag(
+    "--require-comment",
+    "fail when the comment or its status cannot be written, or the plan cannot be sent",
+  ),
+  publish: textFlag(
+    "--publish <url>",
+    "dashboard that the plan is sent to as well, such as https://holdfast.example.com",
+  ),
+  plansTokenFile: textFlag("--plans-token-file <file>", "file with the token for --publish (or HOLDFAST_PLANS_TOKEN)"),
   host: textFlag("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
   port: numberFlag("--port <port>", "port to listen on; 0 picks a free one", {
     parse: whole(0, 65_535),

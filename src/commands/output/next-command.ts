@@ -1,7 +1,7 @@
 import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
 import { signingRefusal } from "../../core/guards/signing-refusal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
-import { printable } from "../../render/escape.ts";
+import { shellWord } from "../../render/shell-word.ts";
 import { branchOf, defaultBranchOf, locateRepository } from "../../source/git/repository-paths.ts";
 import type { Invocation, InvocationOf } from "../command.ts";
 import { apply } from "../declarations/apply.ts";
@@ -73,9 +73,4 @@ function isReviewed({ base }: Invocation["flags"], { env }: Terminal, { rules, s
   const repository = locateRepository(source.root);
   const [branch, main] = repository === null ? [null, null] : [branchOf(repository), defaultBranchOf(repository)];
   return branch !== null && main !== null && branch !== main;
-}
-
-function shellWord(word: string): string {
-  const shown = printable(word);
-  return /^[\w@%+=:,./~-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }

@@ -57,7 +57,7 @@ export async function expandedOf(chosen: ChosenSources, shared: SharedByTargets)
   }
   const { use, invocation, stateFolder, database } = shared;
   // The record is of the configuration, and in the state that belongs to none of its targets.
-  await using state = targetState({ folder: stateFolder, target: null, database }, invocation);
+  await using state = targetState({ folder: stateFolder, target: null, database, isUnsealed: true }, invocation);
   const recorded = await state
     .target()
     .then(readExpansion)

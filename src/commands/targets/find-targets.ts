@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import type { Stop } from "../../clock/clock.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { globMatcher } from "../../core/selection/glob.ts";
@@ -11,16 +12,19 @@ import { hasSources, type OperatorConfig } from "../../source/read-config.ts";
 import { readSourceConfig } from "../../source/read-source-config.ts";
 import type { RemoteWithBackoff } from "../../source/remote/with-backoff.ts";
 import { contentAround, findSource, realRoot, sourceReason } from "../../source/source-root.ts";
+import { databaseClaims } from "../../state/open-state.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
+import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
 import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
+import { createWarnings } from "../output/warnings.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
 import { requireOrder, requirePromotions } from "./check-order.ts";
 import { type ChosenSources, chooseSources, chooseTarget, type TargetChoice } from "./choose-targets.ts";
-import { createClaims } from "./claims.ts";
+import { type Claims, createClaims, type OwnClaims } from "./claims.ts";
 import { requireKnownOrigins } from "./configured-gates.ts";
 import { expandedOf, patternsOf, type TargetPatterns } from "./configured-patterns.ts";
 import { placesOfTargets } from "./configured-places.ts";
@@ -33,8 +37,10 @@ import {
 } from "./create-target.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 import type { Expanded } from "./expand-targets.ts";
-import { serverLimits } from "./server-of-target.ts";
+import { createFleetClaims } from "./fleet-claims.ts";
+import { serverLimits, serverNameOf } from "./server-of-target.ts";
 import { type StageOrders, stageOrders } from "./stage-orders.ts";
+import { readStateKey, targetState } from "./target-state.ts";
 
 /** The targets of a command. */
 export type FoundTargets = AsyncDisposable & {
@@ -44,10 +50,14 @@ export type FoundTargets = AsyncDisposable & {
   readonly stateFolder: string;
   /** The database that has the states of the targets; null where each is in a folder. */
   readonly database: Secret | null;
+  /** The state that belongs to the configuration; where it names no targets, that of the only one. */
+  readonly state: TargetState;
   /** The operator keys that apply to all targets. */
   readonly operator: OperatorConfig;
   /** The patterns of targets; null if there are none. */
   readonly patterns: TargetPatterns | null;
+  /** Creates one of the targets again, only to be read until a signal is aborted, with connections of its own. */
+  readonly reader: (target: CommandTarget, stop: Stop) => CommandTarget;
 };
 
 /** The error of a command for one target when several targets are configured and none is named. */
@@ -158,7 +168,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     // Where the configuration with the targets is missing, so are their patches and gates.
     if (flags.target !== undefined && !globMatcher(flags.target)(alone.name)) throw unknownTarget(flags.target, []);
     const orders = stageOrders([], () => createTarget(null, shared), terminal);
-    return { ...opened, targets: [alone], orders, patterns: null };
+    return { ...opened, state: alone.state, targets: [alone], orders, patterns: null, reader: readerOf(shared) };
   }
   const expanded = await expandedOf(chosen, shared);
   const choices = choicesOf(expanded, chosen, shared);
@@ -171,7 +181,28 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const orders = stageOrders(choices, (choice) => createTarget(choice, { ...reading, choices }), terminal);
   const targets = createTargets(selected, { ...shared, orders, choices });
   const patterns = patternsOf(expanded, chosen, shared);
-  return { ...opened, targets, orders, patterns };
+  // Nothing in it is sealed, so that processes with different keys share it.
+  const place = { folder: stateFolder, target: null, database, isUnsealed: true } as const;
+  const reader = readerOf({ ...shared, choices });
+  return { ...opened, state: resources.use(targetState(place, invocation)), targets, orders, patterns, reader };
+}
+
+function readerOf(shared: SharedByTargets): FoundTargets["reader"] {
+  const { flags, terminal, ...others } = withoutSelection(shared.invocation);
+  return ({ choice }, { signal }) => {
+    const resources = new AsyncDisposableStack();
+    const ended = AbortSignal.any([terminal.stopping, signal]);
+    const invocation = {
+      ...others,
+      // Errors of other manifests do not concern the asked one.
+      flags: { ...flags, partial: true },
+      terminal: { ...terminal, stopping: ended, signal: ended, warnings: createWarnings(terminal.stderr) },
+    };
+    // A remote that is not followed stays at the commit that it was fetched at first.
+    const remotes = shared.use.follows ? shared.remotes : new Map();
+    const target = createTarget(choice, { ...shared, invocation, use: readingUse(shared.use), remotes, resources });
+    return { ...target, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  };
 }
 
 // The other targets are read as a whole, whatever a command selects of its own.
@@ -217,6 +248,7 @@ function createTargets(selected: readonly TargetChoice[], shared: SharedByTarget
     return target;
   };
   const targets = selected.map((choice) => ({ choice, target: create(choice) }));
+  const serverOf = (choice: TargetChoice): string => serverNameOf(choice, shared.operator, shared.invocation);
   // Where processes share the passes, another one may run them.
   const areOwn = shared.invocation.flags.workers === undefined;
   // Without a server, nothing says which targets may not declare the same.
@@ -224,20 +256,27 @@ function createTargets(selected: readonly TargetChoice[], shared: SharedByTarget
   const claimants = usable.map((choice) => {
     const claimant = {
       target: () => create(choice),
-      server: addressOf(choice),
+      server: serverOf(choice),
       isRun: areOwn && selected.includes(choice),
+      hasPasses: choice.sync !== "off",
     };
     return [choice.name, claimant] as const;
   });
   const { shared: reads, terminal } = shared.invocation;
-  const claims = reads?.claims ?? createClaims(terminal);
-  if (reads !== undefined) reads.claims = claims;
+  const own = reads?.claims ?? createClaims(terminal);
+  if (reads !== undefined) reads.claims = own;
+  const claims = sharedClaims(own, shared) ?? own;
   claims.setClaimants(new Map(claimants));
-  return targets.map(({ choice, target }) => ({ ...target, ...claims.of(choice.name, addressOf(choice)) }));
+  return targets.map(({ choice, target }) => ({ ...target, ...claims.of(choice.name, serverOf(choice)) }));
 }
 
-function addressOf({ server }: TargetChoice): string {
-  return (server ?? "").replace(/\/+$/, "");
+// The passes of a fleet record what they declare. Commands beside it read the sources, since they record nothing.
+function sharedClaims(own: OwnClaims, { database, use, invocation, resources }: SharedByTargets): Claims | null {
+  const { flags, terminal } = invocation;
+  if (database === null || flags.workers === undefined || !use.follows) return null;
+  const { clock, random, stopping } = terminal;
+  const options = { clock, random, stopping, readKey: () => readStateKey(terminal) };
+  return createFleetClaims(resources.use(databaseClaims(database, options)), own);
 }
 
 function choicesOf(

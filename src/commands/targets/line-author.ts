@@ -13,7 +13,7 @@ export async function lineAuthor(
   { file, ...place }: AuthoredPlace,
   commit: string | null,
   { remote, source }: CommandTarget,
-  { cwd, stopping: signal }: Terminal,
+  { cwd, stopping: signal }: Pick<Terminal, "cwd" | "stopping">,
 ): Promise<LineAuthor | null> {
   if (commit === null) return null;
   if (remote !== null) return blameLine(remote.repository, { ...place, commit, path: file }, { signal });

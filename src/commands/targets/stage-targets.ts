@@ -3,6 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { decisionsAt, holdOnStage } from "../../core/holds.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
 import { stageStatuses } from "../../core/stages/stage-status.ts";
+import { unlessUnreadable } from "../../daemon/pass-recorder.ts";
 import { neverRunStatus } from "../../daemon/status-after-pass.ts";
 import { progressOf } from "../../engine/order/earlier-targets.ts";
 import { closestName } from "../../schema/closest-name.ts";
@@ -57,7 +58,8 @@ export async function stagesIn(
   const staged = await Promise.all(
     targets.map(async ({ name, state }) => {
       const status = statuses.find(({ target }) => target === name) ?? neverRunStatus(name, null);
-      const hold = holdOnStage(decisionsAt(await (await state.target()).decisions(), now));
+      const decisions = await unlessUnreadable(state, (store) => store.decisions());
+      const hold = decisions === null ? null : holdOnStage(decisionsAt(decisions, now));
       const text = hold === null ? null : `until ${hold.until}: ${hold.reason}`;
       return [name, { status, progress: await progressOf(state), hold: text }] as const;
     }),

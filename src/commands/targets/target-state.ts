@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { afterRevision, decisionsAt, heldResources } from "../../core/holds.ts";
@@ -13,10 +13,17 @@ import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where the state of a target is: in a folder, or in a database with its caches in the folder. */
-export type TargetStatePlace = Omit<DatabasePlace, "address"> & { readonly database: Secret | null };
+export type TargetStatePlace = Omit<DatabasePlace, "address"> & {
+  readonly database: Secret | null;
+  /** Set where nothing in it is sealed, so that processes with different keys share it. */
+  readonly isUnsealed?: true;
+};
 
 /** The state of a target: its key, whether caches are used, and for which build of the program they are valid. */
-export function targetState({ folder, target, database }: TargetStatePlace, invocation: Invocation): TargetState {
+export function targetState(
+  { folder, target, database, isUnsealed }: TargetStatePlace,
+  invocation: Invocation,
+): TargetState {
   const { terminal } = invocation;
   const { clock, random, stopping } = terminal;
   const onForgotten = warnNotRemembered(terminal);
@@ -30,10 +37,15 @@ export function targetState({ folder, target, database }: TargetStatePlace, invo
     notify: (notice: string) => void logNotice(notice, invocation),
   };
   return {
-    ...(database === null ? stateAt(folder, options) : databaseStateAt({ address: database, target, folder }, options)),
+    ...(database === null
+      ? stateAt(folder, options)
+      : databaseStateAt(
+          { address: database, target, folder },
+          isUnsealed ? { ...options, readKey: () => null } : options,
+        )),
     folder,
     readKey,
-    build: () => buildDigest(terminal.program),
+    build: () => buildDigest(terminal.program, database === null ? "times" : "contents"),
     onForgotten,
     caches: usesCaches(terminal),
   };
@@ -49,20 +61,28 @@ const builds = new Map<string, string>();
 
 // Identifies a build of the program by its files, because another build may parse the same source differently. A process
 // runs one build, whatever its files become.
-function buildDigest(program: string): string {
-  const digest = builds.get(program) ?? digestOfFiles(program);
-  builds.set(program, digest);
+function buildDigest(program: string, by: BuildMark): string {
+  const digest = builds.get(program + by) ?? digestOfFiles(program, by);
+  builds.set(program + by, digest);
   return digest;
 }
 
-function digestOfFiles(program: string): string {
+// The machines that share a database have installed one build at different times.
+type BuildMark = "times" | "contents";
+
+function digestOfFiles(program: string, by: BuildMark): string {
+  // To read all of a build takes a tenth of a second.
+  const digest = by === "contents" ? join(program, "digest") : null;
+  if (digest !== null && existsSync(digest)) return process.version + readFileSync(digest, "utf8");
   const isFolder = statSync(program).isDirectory();
   const files = isFolder ? readdirSync(program, { recursive: true, encoding: "utf8" }).toSorted() : [""];
   const installed = join(program, "../node_modules/.package-lock.json");
   const build = createHash("sha256").update(process.version);
   for (const file of [installed, ...files.map((name) => join(program, name))]) {
     const found = statSync(file, { throwIfNoEntry: false });
-    if (found?.isFile()) build.update(`${file}\0${found.size} ${found.mtimeMs}\n`);
+    if (found?.isFile() !== true) continue;
+    if (by === "times") build.update(`${file}\0${found.size} ${found.mtimeMs}\n`);
+    else build.update(`${relative(program, file)}\0${found.size}\n`).update(readFileSync(file));
   }
   return build.digest("base64url");
 }

@@ -1,18 +1,22 @@
-// biome-ignore-all lint/plugin: a token must not be foreseen
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { Secret } from "../../contract/secret.ts";
+import type { Secret } from "../../contract/secret.ts";
+import { nothingShown } from "../../daemon/api/dashboard-source.ts";
 import type { DaemonView } from "../../daemon/daemon.ts";
 import type { DatabaseWatch } from "../../daemon/database-watch.ts";
 import type { Webhook } from "../../daemon/http/webhooks.ts";
 import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
-import { readGivenText } from "../../files/read-given-file.ts";
-import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
+import { pageTokenReader } from "../configuration/page-token.ts";
+import { secretFileReader } from "../configuration/secret-file.ts";
+import { listenAddress } from "../flags/listen-address.ts";
 import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
+import { dashboardSource } from "../targets/dashboard-targets.ts";
+import { type ExplainerOptions, resourceExplainer } from "../targets/explain-resource.ts";
+import type { FoundTargets } from "../targets/find-targets.ts";
+import { referenceReader } from "../targets/read-references.ts";
 import { retiredTargetStatus, retiredTargetUnread } from "../targets/retired-target.ts";
 import { storedGates } from "../targets/stored-gates.ts";
 import type { Terminal } from "../terminal.ts";
@@ -20,7 +24,7 @@ import type { Terminal } from "../terminal.ts";
 /** The HTTP server of `watch`. */
 export type WatchServer = AsyncDisposable & {
   /** Serves these targets, their webhooks and receivers from now on, and drops all others. */
-  readonly show: (shown: readonly DaemonView[], targets: ShownTargets, operator: OperatorConfig) => void;
+  readonly show: (shown: readonly DaemonView[], targets: ShownTargets, opened: FoundTargets) => void;
   readonly observe: (target: string) => readonly PassObserver[];
   /** Measures network requests; undefined if there is no server to show the metrics. */
   readonly meter: Meter | undefined;
@@ -36,15 +40,15 @@ type ShownTargets = {
   readonly retired: readonly CommandTarget[];
   /** The database of their state; null where it is in a folder. */
   readonly database: DatabaseWatch | null;
+  /** What the last pass of a target has read; null where this process does not remember it. */
+  readonly lastRead: ExplainerOptions["lastRead"];
 };
 
 /** Starts the HTTP server of `watch` if `--listen` names an address; otherwise returns one that does nothing. */
 export async function openWatchServer(invocation: Invocation<"listen">): Promise<WatchServer> {
   const { flags, terminal } = invocation;
   if (flags.listen === undefined) return noServer;
-  const colon = flags.listen.lastIndexOf(":");
-  const host = flags.listen.slice(0, colon).replace(/^\[|\]$/g, "");
-  const port = Number(flags.listen.slice(colon + 1));
+  const { host, port } = listenAddress(flags.listen);
   // Loaded here, so that `watch` without `--listen` does not load the server.
   const { startDaemonServer } = await import("../../daemon/http/daemon-server.ts");
   const { clock, random, stopping } = terminal;
@@ -54,6 +58,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   const reading = <Read>(read: () => Promise<Read>): Promise<Read | null> => database?.read(read) ?? read();
   let byName: ReadonlyMap<string, CommandTarget> = new Map();
   let hooks: ReadonlyMap<string, Webhook> = new Map();
+  let dashboard = nothingShown;
   const server = await startDaemonServer({
     host,
     port,
@@ -78,6 +83,14 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
         })),
       ]),
     stateLostSince: () => database?.lostSince(),
+    dashboard: {
+      targets: () => dashboard.targets(),
+      stages: (statuses) => dashboard.stages(statuses),
+      isShared: () => dashboard.isShared(),
+      access: () => dashboard.access(),
+      hosts: () => dashboard.hosts(),
+      plans: () => dashboard.plans?.() ?? null,
+    },
     gates: async (target) => {
       const found = byName.get(target);
       return found === undefined ? {} : ((await reading(() => storedGates(found))) ?? {});
@@ -85,12 +98,25 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   });
   let isAnnounced = false;
   return {
-    show: (views, { watching, ...others }, { notifications = [] }) => {
+    show: (views, { watching, lastRead, ...others }, opened) => {
+      const { notifications = [] } = opened.operator;
       const message = `health and metrics on ${server.url}`;
       if (!isAnnounced) tell(terminal.stderr, { event: "listening", message, url: server.url }, () => `${message}\n`);
       isAnnounced = true;
       shown = views;
       ({ retired, database } = others);
+      const viewOf = (target: string): DaemonView | undefined => views.find(({ name }) => name === target);
+      dashboard = dashboardSource(opened, {
+        said: async (target) => (await viewOf(target)?.status()) ?? null,
+        carryOut: (target) => viewOf(target)?.carryOut ?? null,
+        hasLease: (target) => viewOf(target)?.hasLease() ?? false,
+        reading,
+        explain: resourceExplainer(opened, { lastRead, terminal }),
+        references: referenceReader(opened, { lastRead, terminal }),
+        stopping,
+        now: clock.now,
+        plansToken: tokenFileReader(opened.operator.dashboard?.plansTokenFile, terminal),
+      });
       byName = new Map([...retired, ...watching].map((one) => [one.name, one]));
       hooks = webhooksOf(views, watching);
       server.watch({
@@ -131,34 +157,7 @@ function webhooksOf(views: readonly DaemonView[], watching: readonly CommandTarg
   );
 }
 
-/**
- * Returns a function that reads the token of the status page on each call, from the file that `HOLDFAST_UI_TOKEN_FILE` names
- * or from `HOLDFAST_UI_TOKEN`; null if neither is set. While the file is missing or empty, the last token stays valid.
- */
-function pageTokenReader({ env, cwd }: Terminal): () => Secret | null {
-  const file = env.HOLDFAST_UI_TOKEN_FILE;
-  if (!file) return () => (env.HOLDFAST_UI_TOKEN ? new Secret(env.HOLDFAST_UI_TOKEN.trim()) : null);
-  const read = secretFileReader(resolve(cwd, file));
-  // A random token until the file holds one: a page with a configured token must never be open.
-  return () => read() ?? unknownToken;
-}
-
-const unknownToken = new Secret(randomUUID());
-
-/** Returns a function that reads a secret from a file on each call. While the file is missing or empty, it returns the last one. */
-function secretFileReader(file: string): () => Secret | null {
-  let last: Secret | null = null;
-  return () => {
-    last = secretIn(file) ?? last;
-    return last;
-  };
-}
-
-function secretIn(file: string): Secret | null {
-  try {
-    const secret = readGivenText(file).trim();
-    return secret === "" ? null : new Secret(secret);
-  } catch {
-    return null;
-  }
+/** Returns a function that reads the token from a file on each call; null where no file is named, or it holds none. */
+function tokenFileReader(file: string | null | undefined, { cwd }: Terminal): () => Secret | null {
+  return file ? secretFileReader(resolve(cwd, file)) : () => null;
 }

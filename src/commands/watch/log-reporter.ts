@@ -46,6 +46,7 @@ export function logReporter({ stderr, clock }: Terminal): WatchReporter {
     emit: (event) => {
       revision = revisionOf(event) ?? revision;
       for (const body of toWatchEvents(event)) say(body);
+      if (event.what === "unchanged") news.keepOutcomes([]);
       if (event.what === "applied" && !event.isPart) news.keepOutcomes(event.report.outcomes);
     },
     failure: (error) => say(failedEvent(failureIn(error))),

@@ -1,5 +1,7 @@
+import { hash } from "node:crypto";
 import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
+import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { createDaemon, type Daemon, type DaemonRun, type DaemonTarget } from "../../daemon/daemon.ts";
@@ -18,6 +20,7 @@ import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from 
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
 import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
+import type { TargetChoice } from "../targets/choose-targets.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets, TargetNeededError } from "../targets/find-targets.ts";
 import { serverNameOf } from "../targets/server-of-target.ts";
@@ -62,10 +65,45 @@ function secondsBetween({ choice }: CommandTarget, { flags }: Invocation): numbe
   return flags.interval ?? choice?.interval ?? DEFAULT_INTERVAL_S;
 }
 
-function daemonTarget(target: CommandTarget, { operator }: FoundTargets, invocation: Invocation): DaemonTarget {
+function digestOfSource({ source, paths }: Pick<TargetChoice, "source" | "paths">): string | null {
+  if (source === null) return null;
+  const { address, ref } = source;
+  return hash("sha256", canonical({ url: address.url, ref, paths: paths && [...paths] }), "hex");
+}
+
+/**
+ * A digest of what the passes of a target are made with beside the commit. The rules have the flags; those that a repository sets are in its commit,
+ * which a pattern may stand for other paths and servers with.
+ */
+function settingsOf(
+  { choice, rules, state }: CommandTarget,
+  { serverName, config }: { readonly serverName: string; readonly config: OperatorFile["config"] },
+): () => string {
+  const { rename, patches } = choice ?? {};
+  const listed = (_: string, value: unknown): unknown =>
+    value instanceof Set || value instanceof Map ? [...value] : value;
+  const digestNow = (): string => {
+    const source = choice === null ? null : digestOfSource(choice);
+    const settings = JSON.stringify([config?.operator, serverName, source, rename, patches, rules({})], listed);
+    return hash("sha256", `${state.build()} ${settings}`, "hex");
+  };
+  // Only fleets ask for it, and the text of it has the configuration of all targets.
+  let digest: string | null = null;
+  return () => {
+    digest ??= digestNow();
+    return digest;
+  };
+}
+
+function daemonTarget(
+  target: CommandTarget,
+  { operator }: FoundTargets,
+  { invocation, operatorFile }: { readonly invocation: Invocation; readonly operatorFile: OperatorFile },
+): DaemonTarget {
   const { name, choice, remote } = target;
   const { signal } = invocation.terminal;
   const seconds = secondsBetween(target, invocation);
+  const serverName = serverNameOf(choice, operator, invocation);
   return {
     name,
     target,
@@ -73,7 +111,9 @@ function daemonTarget(target: CommandTarget, { operator }: FoundTargets, invocat
     source: remote?.name ?? null,
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
     server: choice?.server ?? null,
-    serverName: serverNameOf(choice, operator, invocation),
+    serverName,
+    sourceDigest: choice === null ? null : digestOfSource(choice),
+    settingsDigest: settingsOf(target, { serverName, config: operatorFile.config }),
     sync: choice?.sync === "report" ? "report" : "heal",
     intervalMs: seconds * 1000,
     driftIntervalMs: (choice?.driftInterval ?? seconds) * 1000,
@@ -118,7 +158,7 @@ export async function openWatch(
   const daemon = resources.use(
     createDaemon(
       {
-        targets: active.map((target) => daemonTarget(target, opened, invocation)),
+        targets: active.map((target) => daemonTarget(target, opened, { invocation, operatorFile })),
         state: { folder: opened.stateFolder, database },
         queue,
         observers: {
@@ -177,7 +217,9 @@ export async function runWatch(watch: OpenWatch, context: WatchContext, isReload
   const { terminal } = invocation;
   const { opened, database, daemon, promotions, watching } = watch;
   const retired = opened.targets.filter(({ choice }) => choice?.isRetired);
-  http.show(daemon.targets, { watching, retired, database }, opened.operator);
+  const { memories } = watch.kept;
+  const lastRead = (name: string) => memories.latest(name)?.lastApplied ?? null;
+  http.show(daemon.targets, { watching, retired, database, lastRead }, opened);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
   const ended = new AbortController();
@@ -206,12 +248,10 @@ export async function runWatch(watch: OpenWatch, context: WatchContext, isReload
   const onTargetFailed = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
   };
-  const end = await daemon
-    .run({ replaced: replaced.signal, isReloaded, memories: watch.kept.memories, onTargetFailed })
-    .then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
+  const end = await daemon.run({ replaced: replaced.signal, isReloaded, memories, onTargetFailed }).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
   ended.abort();
   await watchingFiles;
   await followingTargets;

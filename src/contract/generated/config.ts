@@ -520,6 +520,23 @@ sshKeyFile?: (string | null)
  */
 modelVersionWrite?: (("put" | "post") | null)
 /**
+ * The page of `watch --listen`
+ */
+dashboard?: ({
+/**
+ * Who may act on the page, and not only read: with `token`, who has the token of HOLDFAST_UI_TOKEN_FILE or HOLDFAST_UI_TOKEN, under the name that they give; with `loopback` nobody
+ */
+access?: (("loopback" | "token") | null)
+/**
+ * Names and addresses of this host beside those of loopback, as browsers address it; under others the dashboard does not answer
+ */
+hosts?: (string[] | null)
+/**
+ * File with the token that lets `comment --publish` send plans of pull requests, and nothing else; without it none are taken
+ */
+plansTokenFile?: (string | null)
+} | null)
+/**
  * Subjects whose writes count as this repository's own where the ledger has no record: what one of them wrote last is no adoption, and a later change by hand is drift
  */
 writers?: (string[] | null)

@@ -21,6 +21,39 @@ export type Cause = ("manifest" | "pending" | "drift" | "conflict" | "unrecorded
  */
 export type FailureCode = ("error" | "invalid" | "unauthorized" | "refused" | "stale" | "partial" | "locked" | "timeout" | "interrupted" | "terminated")
 /**
+ * A resource's state at the end of the last pass that looked at it: the outcome of a writing pass, or what a reporting pass would do
+ */
+export type ResourceState = ("created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown" | "invalid" | "to-create" | "to-update" | "to-ensure" | "orphan")
+/**
+ * Whether live is as the wanted commit declares it
+ */
+export type SyncState = ("Synced" | "OutOfSync" | "Unknown")
+/**
+ * How a target stands. Held: a person's hold, a freeze or the order of targets is the only reason why it is not Ready. Retired: its pattern no longer stands for it, and its state is kept
+ */
+export type TargetCondition = ("Ready" | "Reconciling" | "Held" | "Stalled" | "Retired")
+/**
+ * What a person may ask a daemon for
+ */
+export type ActionName = ("reconcile" | "hold" | "release" | "adopt" | "redeploy" | "resolve")
+/**
+ * How far a stage has come, or a target of it
+ */
+export type StageState = ("Held" | "Failed" | "Halted" | "Waiting" | "Progressing" | "Unknown" | "Synced" | "Healthy")
+/**
+ * Where the operator's configuration has the gate; null if that is not known
+ */
+export type GatePlace = ({
+/**
+ * The file, relative to the working directory
+ */
+readonly file: string
+/**
+ * The line, from 1
+ */
+readonly line: number
+} | null)
+/**
  * What a step does; keep, block and orphan write nothing
  */
 export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orphan")
@@ -36,23 +69,6 @@ export type CausedBy = ("change" | "pending" | "drift" | "mixed" | "unrecorded")
  * What makes a step dangerous: adopts overwrites what somebody else manages, privilege-growth gives somebody more rights, scale-to-zero may leave no replica running, exposure changes what the network can reach, secret-removed takes a secret away, reverts undoes a change that was made in live, version-immutable would change the content of a version that exists
  */
 export type Risk = ("adopts" | "privilege-growth" | "scale-to-zero" | "exposure" | "secret-removed" | "reverts" | "version-immutable")
-/**
- * Where the operator's configuration has the gate; null if that is not known
- */
-export type GatePlace = ({
-/**
- * The file, relative to the working directory
- */
-readonly file: string
-/**
- * The line, from 1
- */
-readonly line: number
-} | null)
-/**
- * How far a stage has come, or a target of it
- */
-export type StageState = ("Held" | "Failed" | "Halted" | "Waiting" | "Progressing" | "Unknown" | "Synced" | "Healthy")
 
 /**
  * Why a step failed; its message carries no value of the manifest
@@ -368,6 +384,10 @@ readonly file?: string
  */
 readonly line?: number
 readonly changedBy?: LastWrite
+/**
+ * Only in `why`, of the fields that differ: the value as it was written last; null where it had none. Left out where nothing is recorded
+ */
+readonly recorded?: Json
 }
 /**
  * Who wrote something, and when
@@ -425,6 +445,1344 @@ readonly count: (number | null)
  * The first ten, with the number of each version
  */
 readonly identities: readonly string[]
+}
+/**
+ * What became of a resource in a pass: a write, a difference that was found, or that it is as declared again
+ */
+export type ResourceEvent = {
+/**
+ * The resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+readonly state: ResourceState
+readonly rollout: RolloutResult
+/**
+ * Whether it had drifted when the pass began
+ */
+readonly hasDrifted: boolean
+/**
+ * Why it is not as declared; null when it is
+ */
+readonly why: (string | null)
+/**
+ * When the pass ended, in UTC
+ */
+readonly at: string
+/**
+ * The commit that the pass compared with live; null when there is none
+ */
+readonly commit: (string | null)
+readonly changedBy?: LastWrite
+readonly changed?: WrittenChanges
+}
+/**
+ * What a write changed, as its plan said it: values that could be secrets are masked
+ */
+export type WrittenChanges = {
+/**
+ * At most 50 fields, with at most 1,000 characters of each value; of a resource that was created, the fields of its manifest
+ */
+readonly fields: readonly Change[]
+/**
+ * The number of fields beyond these, of which nothing is kept
+ */
+readonly leftOut: number
+/**
+ * The number of values of which the beginning is kept, as a text that ends with …
+ */
+readonly cut: number
+}
+/**
+ * A resource of a target, as the last pass that looked at it has left it
+ */
+export type ResourceEntry = {
+/**
+ * The resource, such as service/c1:ws1/api; for an invalid manifest that names none, its file and line
+ */
+readonly identity: string
+/**
+ * Its kind, the first part of its identity; empty where it is not known
+ */
+readonly kind: string
+/**
+ * Its state. recorded: no pass of this process has looked at it, it has a record, and nothing is known to be wrong with it
+ */
+readonly state: (ResourceState | "recorded")
+readonly rollout: RolloutResult
+/**
+ * Whether it had drifted when the pass began
+ */
+readonly hasDrifted: boolean
+/**
+ * Why it is not as declared; null when it is
+ */
+readonly why: (string | null)
+/**
+ * Whether it is not as declared, its rollout failed, or live had drifted
+ */
+readonly needsAttention: boolean
+/**
+ * Since when it is not as declared, in UTC; null when it is, and where that is not known
+ */
+readonly since: (string | null)
+}
+/**
+ * A command that somebody may run next
+ */
+export type NextCommand = {
+/**
+ * What it does
+ */
+readonly does: string
+/**
+ * The command, ready for a shell
+ */
+readonly command: string
+}
+/**
+ * A version of a resource on the control plane, and who wrote it
+ */
+export type ResourceVersion = {
+/**
+ * Its number
+ */
+readonly version: number
+/**
+ * Who wrote it, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not say
+ */
+readonly subject: (string | null)
+/**
+ * Id of that subject; null where the control plane does not say
+ */
+readonly subjectId: (string | null)
+/**
+ * When it was written; null where the control plane does not say
+ */
+readonly at: (string | null)
+}
+/**
+ * How often live was found to have drifted on one day
+ */
+export type DriftOfDay = {
+/**
+ * The day in UTC, such as 2026-11-22
+ */
+readonly day: string
+/**
+ * Resources found, each time
+ */
+readonly events: number
+/**
+ * Different resources
+ */
+readonly resources: number
+}
+/**
+ * A pass that this process runs now
+ */
+export type PassProgress = {
+/**
+ * When it began, in UTC
+ */
+readonly startedAt: string
+/**
+ * What asked for it
+ */
+readonly cause: ("start" | "interval" | "change" | "webhook" | "signal" | "request" | "configuration" | "retry" | "window")
+/**
+ * What it looks at: everything, or what has changed
+ */
+readonly scope: ("all" | "changes")
+/**
+ * What it does
+ */
+readonly phase: ("reading" | "waiting" | "planned" | "writing")
+/**
+ * What it reads or waits for, in words
+ */
+readonly detail: (string | null)
+/**
+ * The commit that it has read; null before, and for content without one
+ */
+readonly commit: (string | null)
+/**
+ * How many writes it sends; null before they begin
+ */
+readonly writes: (number | null)
+/**
+ * How many of them have ended
+ */
+readonly written: number
+/**
+ * How many of them have failed
+ */
+readonly failed: number
+}
+/**
+ * What a person holds
+ */
+export type HoldEntry = {
+/**
+ * A resource, the beginning of a commit's id, or a stage as stage/NAME
+ */
+readonly what: string
+/**
+ * Why, as the person gave it
+ */
+readonly reason: string
+/**
+ * When it ends: a time in UTC, or commit for the next commit that changes the resource
+ */
+readonly until: string
+/**
+ * The name of the person who held it on the dashboard; absent where a command did
+ */
+readonly by?: string
+}
+/**
+ * A target in short: its status as holdfast status says it, with numbers in place of lists
+ */
+export type FleetTarget = {
+/**
+ * Its name
+ */
+readonly target: string
+/**
+ * The source that it follows; null for the local folder
+ */
+readonly source: (string | null)
+readonly sync: SyncState
+readonly condition: TargetCondition
+/**
+ * Why it is not Ready, in one word; null when it is
+ */
+readonly reason: (string | null)
+/**
+ * The same in a sentence
+ */
+readonly message: (string | null)
+/**
+ * The commit that it should have; null when there is none
+ */
+readonly wantedRevision: (string | null)
+/**
+ * The last commit that was applied whole; null before
+ */
+readonly appliedRevision: (string | null)
+/**
+ * Resources by what became of them, such as created and unchanged
+ */
+readonly counts: {
+[k: string]: number
+}
+/**
+ * Invalid manifests
+ */
+readonly invalid: number
+/**
+ * What people hold
+ */
+readonly held: number
+/**
+ * Writes with an unknown outcome
+ */
+readonly unknown: number
+/**
+ * Gates that have not passed
+ */
+readonly closedGates: number
+/**
+ * The freeze in which nothing is written now; null while there is none
+ */
+readonly frozen: (FreezeStatus | null)
+/**
+ * The first unapplied commit after the applied one; null when there is none
+ */
+readonly oldestUnapplied: (UnappliedCommit | null)
+/**
+ * The last pass; null before
+ */
+readonly lastPass: (PassRecord | null)
+/**
+ * When the daemon begins the next pass, in UTC; null without one
+ */
+readonly nextPassAt: (string | null)
+/**
+ * Whether this process holds the lease on the control plane
+ */
+readonly hasLease: boolean
+/**
+ * The pass that this process runs now; null while it runs none
+ */
+readonly pass: (PassProgress | null)
+}
+/**
+ * A time in which nothing is written
+ */
+export type FreezeStatus = {
+/**
+ * When it ends, in UTC; null if no end is known
+ */
+readonly until: (string | null)
+/**
+ * Why, as the window gives it; null if it gives none
+ */
+readonly reason: (string | null)
+}
+/**
+ * A commit, and since when it is unapplied
+ */
+export type UnappliedCommit = {
+/**
+ * The commit
+ */
+readonly commit: string
+/**
+ * Since when, in UTC
+ */
+readonly since: string
+}
+/**
+ * One pass, or a commit that a later one replaced before its pass
+ */
+export type PassRecord = {
+/**
+ * When it began, in UTC
+ */
+readonly startedAt: string
+/**
+ * When it ended, in UTC
+ */
+readonly endedAt: string
+/**
+ * The commit that was applied, or would have been; null when there is none
+ */
+readonly commit: (string | null)
+/**
+ * How it ended; action: it is no pass, but what a person asked for
+ */
+readonly result: ("applied" | "incomplete" | "failed" | "refused" | "kept" | "reported" | "superseded" | "action")
+readonly action?: PersonAction
+/**
+ * Why it did not succeed, in one word; null when it did
+ */
+readonly reason: (string | null)
+/**
+ * The same in a sentence
+ */
+readonly message: (string | null)
+/**
+ * Resources by what became of them, such as created and unchanged
+ */
+readonly counts: {
+[k: string]: number
+}
+/**
+ * The process that ran it, by its host and number; absent where one process runs all passes
+ */
+readonly machine?: string
+}
+/**
+ * What a person asked for on the dashboard; absent for passes
+ */
+export type PersonAction = {
+readonly name: ActionName
+/**
+ * The name that the person gave
+ */
+readonly by: string
+/**
+ * The key of the request, which is carried out once
+ */
+readonly key: string
+}
+/**
+ * All targets of a daemon
+ */
+export type FleetReply = {
+/**
+ * When it was read, in UTC
+ */
+readonly at: string
+/**
+ * Why the latest configuration is refused; null if it is in force
+ */
+readonly configurationRefused: (string | null)
+/**
+ * Since when the state cannot be read, in UTC; null while it can be
+ */
+readonly stateUnreadableSince: (string | null)
+/**
+ * Targets by sync, without retired ones
+ */
+readonly sync: {
+[k: string]: number
+}
+/**
+ * Targets by condition
+ */
+readonly condition: {
+[k: string]: number
+}
+/**
+ * The commit that has waited longest of all targets; null when none waits
+ */
+readonly oldestUnapplied: (UnappliedTarget | null)
+/**
+ * The targets, in the order of the configuration
+ */
+readonly targets: readonly FleetTarget[]
+/**
+ * The stages, in the order in which commits reach them
+ */
+readonly stages: readonly StageStatus[]
+}
+/**
+ * A commit that waits, and for which target
+ */
+export type UnappliedTarget = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The commit
+ */
+readonly commit: string
+/**
+ * Since when, in UTC
+ */
+readonly since: string
+}
+/**
+ * How far a stage has come: its state is the most important one of its targets
+ */
+export type StageStatus = {
+/**
+ * Its name
+ */
+readonly name: string
+/**
+ * Patterns for the names of the targets before it
+ */
+readonly after: readonly string[]
+readonly state: StageState
+/**
+ * Its targets
+ */
+readonly targets: readonly StageTargetStatus[]
+}
+/**
+ * How far a target of a stage has come
+ */
+export type StageTargetStatus = {
+/**
+ * Its name
+ */
+readonly target: string
+readonly state: StageState
+/**
+ * The commit that runs there; null if none is known
+ */
+readonly commit: (string | null)
+/**
+ * What it waits for, or what has failed; null when there is nothing to say
+ */
+readonly message: (string | null)
+}
+/**
+ * One target
+ */
+export type TargetReply = {
+/**
+ * When it was read, in UTC
+ */
+readonly at: string
+readonly status: TargetStatus
+/**
+ * What people hold now
+ */
+readonly holds: readonly HoldEntry[]
+/**
+ * Whether this process holds the lease on the control plane
+ */
+readonly hasLease: boolean
+/**
+ * The pass that this process runs now; null while it runs none
+ */
+readonly pass: (PassProgress | null)
+/**
+ * The stages that the target is in
+ */
+readonly stages: readonly StageStatus[]
+}
+/**
+ * The status of one target
+ */
+export type TargetStatus = {
+/**
+ * Its name
+ */
+readonly target: string
+/**
+ * The source that it follows; null for the local folder
+ */
+readonly source: (string | null)
+readonly sync: SyncState
+readonly condition: TargetCondition
+/**
+ * Why it is not Ready, in one word; null when it is
+ */
+readonly reason: (string | null)
+/**
+ * The same in a sentence
+ */
+readonly message: (string | null)
+/**
+ * The invalid manifests
+ */
+readonly invalid: readonly InvalidStatus[]
+/**
+ * The commit that it should have; null when there is none
+ */
+readonly wantedRevision: (string | null)
+/**
+ * The last commit that was applied whole; null before
+ */
+readonly appliedRevision: (string | null)
+/**
+ * Resources by what became of them, such as created and unchanged
+ */
+readonly counts: {
+[k: string]: number
+}
+/**
+ * Resources whose last write may or may not have reached the control plane
+ */
+readonly unknown: readonly string[]
+/**
+ * What a person holds, in words
+ */
+readonly held: readonly string[]
+readonly gates?: GateStatus
+/**
+ * The versions that the registry holds and no manifest declares, at the last pass over the whole source; left out before
+ */
+readonly registryOnly?: readonly RegistryOnly[]
+/**
+ * The freeze in which nothing is written now; null while there is none
+ */
+readonly frozen: (FreezeStatus | null)
+/**
+ * The freeze that begins next; null where none is known
+ */
+readonly nextFreeze: (NextFreeze | null)
+/**
+ * The first unapplied commit after the applied one; null when there is none
+ */
+readonly oldestUnapplied: (UnappliedCommit | null)
+/**
+ * The last pass; null before
+ */
+readonly lastPass: (PassRecord | null)
+/**
+ * When the daemon begins the next pass, in UTC; null without one
+ */
+readonly nextPassAt: (string | null)
+}
+/**
+ * An invalid manifest, which passes leave out
+ */
+export type InvalidStatus = {
+/**
+ * The resource; empty if the manifest does not say what it declares
+ */
+readonly identity: string
+/**
+ * Its file, relative to the working directory
+ */
+readonly file: (string | null)
+/**
+ * Line of its first error, from 1; null if the file as a whole cannot be read
+ */
+readonly line: (number | null)
+/**
+ * Its first error
+ */
+readonly message: string
+/**
+ * What was written last of the resource, and stays in force; null if nothing was
+ */
+readonly lastGood: (RecordedWrite | null)
+}
+/**
+ * What the gates of a target said last of each resource
+ */
+export type GateStatus = {
+/**
+ * Answers that are green
+ */
+readonly passed: number
+/**
+ * Answers that are red
+ */
+readonly failed: number
+/**
+ * Questions without an answer
+ */
+readonly unanswered: number
+/**
+ * The newest ten that are not green
+ */
+readonly closed: readonly ClosedGate[]
+}
+/**
+ * An answer of a gate that is not green
+ */
+export type ClosedGate = {
+/**
+ * The resource
+ */
+readonly identity: string
+/**
+ * What the gate asks, such as metric accuracy at least 0.9
+ */
+readonly name: string
+readonly place: GatePlace
+/**
+ * Its answer; unanswered: nothing was learned
+ */
+readonly verdict: ("fail" | "unanswered")
+/**
+ * The value of the metric, or the score that a service answered; null without one
+ */
+readonly score: (number | null)
+/**
+ * One line for people
+ */
+readonly summary: string
+/**
+ * When it was asked, in UTC
+ */
+readonly at: string
+}
+/**
+ * The freeze that begins next
+ */
+export type NextFreeze = {
+/**
+ * When it begins, in UTC
+ */
+readonly from: string
+/**
+ * When it ends, in UTC; null if no end is known
+ */
+readonly until: (string | null)
+/**
+ * Why, as the window gives it; null if it gives none
+ */
+readonly reason: (string | null)
+}
+/**
+ * A part of the resources of a target
+ */
+export type ResourcesReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * How many resources it has
+ */
+readonly total: number
+/**
+ * How many of them match the filters; offset and limit choose among these
+ */
+readonly matching: number
+/**
+ * How many matching ones come before the first entry
+ */
+readonly offset: number
+/**
+ * All resources by state
+ */
+readonly states: {
+[k: string]: number
+}
+/**
+ * All resources by kind
+ */
+readonly kinds: {
+[k: string]: number
+}
+/**
+ * How many of all resources need attention
+ */
+readonly needsAttention: number
+/**
+ * The entries
+ */
+readonly resources: readonly ResourceEntry[]
+}
+/**
+ * Resources of a target, and which of them refers to which
+ */
+export type ResourceGraphReply = {
+/**
+ * The target
+ */
+readonly target: string
+readonly references: ReferencesRead
+/**
+ * How many resources the target has
+ */
+readonly total: number
+/**
+ * How many of them match the filters, within the distance where one is asked for
+ */
+readonly matching: number
+/**
+ * All resources by state
+ */
+readonly states: {
+[k: string]: number
+}
+/**
+ * All resources by kind
+ */
+readonly kinds: {
+[k: string]: number
+}
+/**
+ * How many of all resources need attention
+ */
+readonly needsAttention: number
+/**
+ * How many matching resources are not among the nodes, since there are too many
+ */
+readonly leftOut: number
+/**
+ * How many references between the nodes are not among the edges, since there are too many
+ */
+readonly referencesLeftOut: number
+/**
+ * Matching resources, those that need attention first, and what connects them
+ */
+readonly nodes: readonly ResourceGraphNode[]
+/**
+ * The references between the nodes
+ */
+readonly edges: readonly ResourceGraphEdge[]
+}
+/**
+ * Where references are known from
+ */
+export type ReferencesRead = {
+/**
+ * Which manifests have them: those that the last pass has read, or those that were read for this reply; null where none could be read
+ */
+readonly manifests: ("last-pass" | "now" | null)
+/**
+ * The commit that has these manifests; null where none has them, and where none could be read
+ */
+readonly commit: (string | null)
+/**
+ * Why none could be read; null where they were
+ */
+readonly why: (string | null)
+}
+/**
+ * A resource, as far as a graph shows it
+ */
+export type ResourceGraphNode = {
+/**
+ * The resource; the place of an invalid manifest that names none
+ */
+readonly identity: string
+/**
+ * Its kind; empty where it is not known
+ */
+readonly kind: string
+/**
+ * Its state, as in the list of resources; null where it is not in that list
+ */
+readonly state: (ResourceState | "recorded" | null)
+readonly rollout: RolloutResult
+/**
+ * Whether it had drifted when the pass began
+ */
+readonly hasDrifted: boolean
+/**
+ * Whether it is not as declared, its rollout failed, or live had drifted
+ */
+readonly needsAttention: boolean
+/**
+ * Whether a manifest declares it; null where that is not known
+ */
+readonly isDeclared: (boolean | null)
+/**
+ * Whether it matches the filters, and is not only there to connect others
+ */
+readonly isMatch: boolean
+/**
+ * How many references from it and to it are not among the edges
+ */
+readonly hidden: number
+}
+/**
+ * That one resource refers to another
+ */
+export type ResourceGraphEdge = {
+/**
+ * The one that refers
+ */
+readonly from: string
+/**
+ * The one that is referred to
+ */
+readonly to: string
+}
+/**
+ * What the state and the last pass know of one resource
+ */
+export type ResourceStateReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The resource
+ */
+readonly identity: string
+/**
+ * Its entry in the list of resources; null where it is in none
+ */
+readonly resource: (ResourceEntry | null)
+/**
+ * Why it is held; null where it is not
+ */
+readonly hold: (HoldEntry | null)
+/**
+ * What somebody may do next, the most useful first
+ */
+readonly commands: readonly NextCommand[]
+}
+/**
+ * Where the values of a resource come from
+ */
+export type WhyReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * When live was read, in UTC
+ */
+readonly at: string
+/**
+ * Which manifests are explained: those that the last pass has read, or those that were read for this reply
+ */
+readonly manifests: ("last-pass" | "now")
+readonly report: WhyReport
+/**
+ * The newest versions, newest first, with who wrote them; null where they cannot be read, and where one field was asked for
+ */
+readonly versions: (readonly ResourceVersion[] | null)
+}
+/**
+ * What why -o json writes: who wanted a value, who wrote it, and who has changed it in live since
+ */
+export type WhyReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+readonly identity: string
+/**
+ * Of a whole resource: the fields that differ, from live to the manifest; left out where one field was asked for
+ */
+readonly changes?: readonly Change[]
+/**
+ * Of a whole resource: the fields that somebody else wrote since, and that are as the manifest wants them, from what was written to live; left out where one field was asked for
+ */
+readonly changedSince?: readonly Change[]
+/**
+ * JSON Pointer into the manifest; empty for all of it
+ */
+readonly pointer: string
+readonly wanted: WantedValue
+/**
+ * What was written last; null where nothing is recorded
+ */
+readonly written: (WrittenValue | null)
+/**
+ * What is live; null where that is absent or cannot be read
+ */
+readonly live: (LiveValue | null)
+/**
+ * Of a whole resource with gates: what each said last of exactly this content; left out where there are none
+ */
+readonly gates?: readonly WhyGate[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
+ * The value in the manifest, and who wanted it
+ */
+export type WantedValue = {
+/**
+ * As the manifest says it, secrets masked; null where it does not
+ */
+readonly value: Json
+readonly file: string
+readonly line: number
+/**
+ * The commit that wrote the line last; null where the line is not committed, or git cannot tell
+ */
+readonly commit: (string | null)
+/**
+ * Who made that commit
+ */
+readonly author: (string | null)
+/**
+ * When that commit was made
+ */
+readonly at: (string | null)
+/**
+ * Whether no older commit is here, so that the line may be from an earlier one
+ */
+readonly isOldest: boolean
+}
+/**
+ * The value as it was written last, and by what pass
+ */
+export type WrittenValue = {
+/**
+ * As it was sent, secrets masked; null where it was not
+ */
+readonly value: Json
+/**
+ * When it was written, or last seen equal
+ */
+readonly at: string
+/**
+ * The version that the write made; null where the kind has none
+ */
+readonly version: (number | null)
+/**
+ * The commit that the pass carried out; null where the history does not tell, or the content was uncommitted
+ */
+readonly commit: (string | null)
+/**
+ * Whether that pass carried out content that was not committed
+ */
+readonly isUncommitted: boolean
+}
+/**
+ * The value in live, and who made it
+ */
+export type LiveValue = {
+/**
+ * As it is live, secrets masked; null where it is not
+ */
+readonly value: Json
+readonly version: (number | null)
+/**
+ * Who wrote the newest version, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not say
+ */
+readonly subject: (string | null)
+/**
+ * Id of that subject; null where the control plane does not say
+ */
+readonly subjectId: (string | null)
+/**
+ * When it was written; null where the control plane does not say
+ */
+readonly at: (string | null)
+/**
+ * Why live differs from the manifest; null where it does not
+ */
+readonly cause: (Cause | null)
+/**
+ * Whether it was changed since we wrote
+ */
+readonly isSince: boolean
+}
+/**
+ * What a gate said last of this content, by the receipts in the state folder
+ */
+export type WhyGate = {
+/**
+ * What it asks
+ */
+readonly name: string
+readonly place: GatePlace
+/**
+ * Its answer; null where it was not asked about this content
+ */
+readonly verdict: ("pass" | "fail" | "unanswered" | null)
+/**
+ * The value or score that it gave; null where it gave none
+ */
+readonly score: (number | null)
+/**
+ * One line for people; null where it was not asked
+ */
+readonly summary: (string | null)
+/**
+ * When it was asked; null where it was not
+ */
+readonly at: (string | null)
+}
+/**
+ * Records of passes, newest first
+ */
+export type PassesReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The entries
+ */
+readonly passes: readonly PassRecord[]
+/**
+ * The cursor for the next page, as the parameter after; null on the last page
+ */
+readonly next: (string | null)
+}
+/**
+ * What became of resources, newest first
+ */
+export type EventsReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The entries
+ */
+readonly events: readonly ResourceEvent[]
+/**
+ * The cursor for the next page, as the parameter after; null on the last page
+ */
+readonly next: (string | null)
+}
+/**
+ * A pass found that live had drifted
+ */
+export type DriftSpan = {
+readonly event: ResourceEvent
+/**
+ * When the resource was as declared again, or something else became of it, in UTC; null while it lasts
+ */
+readonly endedAt: (string | null)
+}
+/**
+ * What had drifted, newest first
+ */
+export type DriftsReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The entries
+ */
+readonly drifts: readonly DriftSpan[]
+/**
+ * The cursor for the next page, as the parameter after; null on the last page
+ */
+readonly next: (string | null)
+}
+/**
+ * A commit of the source
+ */
+export type CommitSummary = {
+/**
+ * Its id
+ */
+readonly commit: string
+/**
+ * Who made it, with the address
+ */
+readonly author: string
+/**
+ * When it was made, in UTC
+ */
+readonly at: string
+/**
+ * The first line of its message
+ */
+readonly subject: string
+}
+/**
+ * Commits of the source of a target, as far as its repository has them here
+ */
+export type CommitsReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * Those that are known
+ */
+readonly commits: readonly CommitSummary[]
+}
+/**
+ * The days on which live had drifted, newest first
+ */
+export type DriftDaysReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The entries
+ */
+readonly days: readonly DriftOfDay[]
+/**
+ * The cursor for the next page, as the parameter after; null on the last page
+ */
+readonly next: (string | null)
+}
+/**
+ * What the asker may do
+ */
+export type SessionReply = {
+/**
+ * Whether the asker may act, and not only read
+ */
+readonly mayAct: boolean
+/**
+ * Why not; null when they may
+ */
+readonly why: (string | null)
+/**
+ * What every action has in the header X-Holdfast-Page; null where the asker may not act
+ */
+readonly pageToken: (string | null)
+/**
+ * The user name that came with the token; null when none did
+ */
+readonly name: (string | null)
+}
+/**
+ * The body that asks for a pass
+ */
+export type ReconcileRequest = {
+/**
+ * The name of the person who asks
+ */
+readonly by: string
+}
+/**
+ * The body that holds a resource or a commit
+ */
+export type HoldRequest = {
+/**
+ * The name of the person who asks
+ */
+readonly by: string
+/**
+ * A resource, or the beginning of a commit's id
+ */
+readonly what: string
+/**
+ * Why
+ */
+readonly reason: string
+/**
+ * A time, a time from now such as 4h or 2d, or commit
+ */
+readonly until: string
+}
+/**
+ * The body that ends a hold, or releases a commit
+ */
+export type ReleaseRequest = {
+/**
+ * The name of the person who asks
+ */
+readonly by: string
+/**
+ * What is held, or the beginning of a commit's id
+ */
+readonly what: string
+}
+/**
+ * The body that records what is live
+ */
+export type AdoptRequest = {
+/**
+ * The name of the person who asks
+ */
+readonly by: string
+/**
+ * Different resources, such as service/c1:ws1/api
+ * 
+ * @minItems 1
+ * @maxItems 100
+ * 
+ * Items: A resource, such as service/c1:ws1/api
+ */
+readonly identities: readonly string[]
+}
+/**
+ * The body that deploys again
+ */
+export type RedeployRequest = {
+/**
+ * The name of the person who asks
+ */
+readonly by: string
+/**
+ * Different resources, such as service/c1:ws1/api
+ * 
+ * @minItems 1
+ * @maxItems 100
+ * 
+ * Items: A resource, such as service/c1:ws1/api
+ */
+readonly identities: readonly string[]
+/**
+ * Whether also what has not failed is deployed
+ */
+readonly force?: boolean
+}
+/**
+ * The body that closes writes whose outcome is unknown
+ */
+export type ResolveRequest = {
+/**
+ * The name of the person who asks
+ */
+readonly by: string
+/**
+ * Different resources, such as service/c1:ws1/api
+ * 
+ * @minItems 1
+ * @maxItems 100
+ * 
+ * Items: A resource, such as service/c1:ws1/api
+ */
+readonly identities: readonly string[]
+/**
+ * What became of them
+ */
+readonly as: ("applied" | "refused")
+}
+/**
+ * What became of an action
+ */
+export type ActionReply = {
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * What the history of the target has of it; null while it is being carried out: a request with the same key waits for its end again
+ */
+readonly record: (PassRecord | null)
+/**
+ * Whether a request with the same key was carried out before, and nothing was done again
+ */
+readonly isRepeated: boolean
+}
+/**
+ * The stream begins, or goes on after the last event that the reader had
+ */
+export type StreamOpened = {
+/**
+ * What happened
+ */
+readonly event: "opened"
+/**
+ * What the page was built from: a page of another build loads itself again
+ */
+readonly build: string
+}
+/**
+ * Events were dropped for this reader, or other targets are shown: it must read everything again
+ */
+export type StreamSnapshotNeeded = {
+/**
+ * What happened
+ */
+readonly event: "snapshot-needed"
+}
+/**
+ * A pass has begun, goes on or has ended
+ */
+export type StreamPass = {
+/**
+ * What happened
+ */
+readonly event: ("pass-began" | "progress" | "pass-ended")
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The pass; null once it has ended
+ */
+readonly pass: (PassProgress | null)
+}
+/**
+ * What became of a resource in the pass in progress, or of its rollout after it
+ */
+export type StreamOutcome = {
+/**
+ * What happened
+ */
+readonly event: "outcome"
+/**
+ * The target
+ */
+readonly target: string
+/**
+ * The resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * Its state; null where only its rollout has ended
+ */
+readonly state: (ResourceState | null)
+readonly rollout: RolloutResult
+/**
+ * Why it is not as declared; null when it is
+ */
+readonly why: (string | null)
+}
+/**
+ * The status of a target has changed
+ */
+export type StreamStatus = {
+/**
+ * What happened
+ */
+readonly event: "status"
+/**
+ * The target
+ */
+readonly target: string
+readonly status: FleetTarget
+}
+/**
+ * A changed configuration is refused, or in force
+ */
+export type StreamConfiguration = {
+/**
+ * What happened
+ */
+readonly event: "configuration"
+/**
+ * Why it is refused; null if it is in force
+ */
+readonly refused: (string | null)
 }
 /**
  * What became of one resource in live
@@ -1543,6 +2901,308 @@ readonly writes: readonly OpenWrite[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * Steps of a plan that its pull request causes, by action
+ */
+export type PlanCounts = {
+/**
+ * Resources to create
+ */
+readonly create: number
+/**
+ * Resources to update
+ */
+readonly update: number
+/**
+ * Writes that make sure of what cannot be read
+ */
+readonly ensure: number
+/**
+ * Blocked steps
+ */
+readonly block: number
+/**
+ * Resources that are no longer declared
+ */
+readonly orphan: number
+}
+/**
+ * A plan of a pull request that was sent to this daemon, in short
+ */
+export type ReviewedPlan = {
+/**
+ * Its id: the same for the same pull request, commit and name
+ */
+readonly id: string
+/**
+ * When it was sent, in UTC
+ */
+readonly at: string
+/**
+ * The forge of the repository
+ */
+readonly forge: ("github" | "gitlab")
+/**
+ * The path of the repository, such as ml/platform
+ */
+readonly repository: string
+/**
+ * The number of the pull request
+ */
+readonly pullRequest: number
+/**
+ * The address of the pull request; null if none was sent
+ */
+readonly url: (string | null)
+/**
+ * The head of the pull request that was planned
+ */
+readonly commit: string
+/**
+ * The name of the comment: that of the target, or of --name
+ */
+readonly name: string
+/**
+ * Whether each part is a plan that was signed with a key of this daemon's state
+ */
+readonly verified: boolean
+/**
+ * Whether every plan is complete and no step of the pull request is blocked
+ */
+readonly isGood: boolean
+/**
+ * The number of targets
+ */
+readonly targets: number
+readonly counts: PlanCounts
+/**
+ * Steps that the pull request does not cause
+ */
+readonly others: number
+}
+/**
+ * Plans of pull requests, the latest first
+ */
+export type PlansReply = {
+/**
+ * The entries
+ */
+readonly plans: readonly ReviewedPlan[]
+/**
+ * The cursor for the next page, as the parameter after; null on the last page
+ */
+readonly next: (string | null)
+}
+/**
+ * A step of a plan as a reviewer sees it
+ */
+export type PlanStepView = {
+/**
+ * The resource
+ */
+readonly identity: string
+/**
+ * What is done: create, update, keep, ensure, block or orphan
+ */
+readonly action: string
+/**
+ * The file of the manifest; null where there is none
+ */
+readonly file: (string | null)
+/**
+ * Its line
+ */
+readonly line: (number | null)
+/**
+ * What is dangerous about it
+ * 
+ * Items: A risk
+ */
+readonly risks: readonly string[]
+/**
+ * Whether it reverts what is not part of this change too
+ */
+readonly alsoReverts: boolean
+/**
+ * Why it is blocked, what gates say, and who wrote the resource last
+ * 
+ * Items: A sentence
+ */
+readonly notes: readonly string[]
+/**
+ * The lines of its differences: a line that begins with @@ names the field
+ * 
+ * Items: A line
+ */
+readonly diff: readonly string[]
+}
+/**
+ * The steps of a workspace or a repo
+ */
+export type PlanGroup = {
+/**
+ * Its name; null for the whole tenant
+ */
+readonly group: (string | null)
+/**
+ * The number of its steps
+ */
+readonly resources: number
+/**
+ * Its steps, dangerous ones first, as far as they fit
+ */
+readonly steps: readonly PlanStepView[]
+}
+/**
+ * The steps of one cause
+ */
+export type PlanBlock = {
+/**
+ * The cause
+ */
+readonly name: ("change" | "pending" | "drift" | "unrecorded" | "orphans" | "other")
+/**
+ * Its title
+ */
+readonly title: string
+/**
+ * What the steps have in common; null where the title says it
+ */
+readonly explanation: (string | null)
+/**
+ * The number of its steps
+ */
+readonly resources: number
+/**
+ * Its steps by workspace or repo
+ */
+readonly groups: readonly PlanGroup[]
+}
+/**
+ * The plan of one target
+ */
+export type PlanPart = {
+/**
+ * The target; null where there is only one
+ */
+readonly target: (string | null)
+/**
+ * What it is: a plan, a simulation without a control plane, or why there is no plan
+ */
+readonly is: ("plan" | "simulation" | "failure")
+/**
+ * The control plane; null for a simulation and a failure
+ */
+readonly server: (string | null)
+/**
+ * The commit that was planned; null where it is not known
+ */
+readonly revision: (string | null)
+/**
+ * Whether everything readable was read
+ */
+readonly complete: boolean
+/**
+ * Its signature: valid, made with a key that this daemon does not have, not that of the content, or none
+ */
+readonly seal: ("valid" | "other-key" | "broken" | "none")
+/**
+ * What it does, in a line
+ */
+readonly verdict: string
+/**
+ * Whether it is complete and no step of the pull request is blocked
+ */
+readonly isGood: boolean
+/**
+ * What it says of itself beside its steps: diagnostics, or the lists of a simulation
+ * 
+ * Items: A sentence
+ */
+readonly notes: readonly string[]
+/**
+ * Its steps by cause
+ */
+readonly blocks: readonly PlanBlock[]
+}
+/**
+ * A plan of a pull request that was sent to this daemon
+ */
+export type PlanReply = {
+readonly plan: ReviewedPlan
+/**
+ * The plan of each target that changes
+ */
+readonly parts: readonly PlanPart[]
+/**
+ * The targets that nothing changes on
+ * 
+ * Items: A target
+ */
+readonly quiet: readonly string[]
+/**
+ * Steps and targets that did not fit
+ */
+readonly leftOut: number
+}
+/**
+ * Where a plan that was sent is found
+ */
+export type PlanSent = {
+/**
+ * Its id
+ */
+readonly id: string
+/**
+ * The path of its page
+ */
+readonly path: string
+/**
+ * Whether it took the place of an earlier one
+ */
+readonly replaced: boolean
+/**
+ * Whether each part was signed with a key of this daemon's state
+ */
+readonly verified: boolean
+}
+/**
+ * A plan of a pull request for POST /api/v1/plans
+ */
+export type PlanToSend = {
+/**
+ * The forge of the repository
+ */
+readonly forge: ("github" | "gitlab")
+/**
+ * The path of the repository, such as ml/platform
+ */
+readonly repository: string
+/**
+ * The number of the pull request
+ */
+readonly pullRequest: number
+/**
+ * The address of the pull request; null if none was sent
+ */
+readonly url?: (string | null)
+/**
+ * The head of the pull request that was planned
+ */
+readonly commit: string
+/**
+ * The name of the comment: that of the target, or of --name
+ */
+readonly name: string
+/**
+ * Whether a job without secrets made it
+ */
+readonly unverified: boolean
+/**
+ * The document that plan -o json or simulate -o json wrote
+ */
+readonly plan: Json
+}
+/**
  * What one apply did on the copy
  */
 export type SimulatedPhase = {
@@ -1621,280 +3281,6 @@ readonly unseen: readonly string[]
  * What is wrong or doubtful in the input, by file and line
  */
 readonly diagnostics: readonly Diagnostic[]
-}
-/**
- * One pass, or a commit that a later one replaced before its pass
- */
-export type PassRecord = {
-/**
- * When it began, in UTC
- */
-readonly startedAt: string
-/**
- * When it ended, in UTC
- */
-readonly endedAt: string
-/**
- * The commit that was applied, or would have been; null when there is none
- */
-readonly commit: (string | null)
-/**
- * How it ended
- */
-readonly result: ("applied" | "incomplete" | "failed" | "refused" | "kept" | "reported" | "superseded")
-/**
- * Why it did not succeed, in one word; null when it did
- */
-readonly reason: (string | null)
-/**
- * The same in a sentence
- */
-readonly message: (string | null)
-/**
- * Resources by what became of them, such as created and unchanged
- */
-readonly counts: {
-[k: string]: number
-}
-/**
- * The process that ran it, by its host and number; absent where one process runs all passes
- */
-readonly machine?: string
-}
-/**
- * An invalid manifest, which passes leave out
- */
-export type InvalidStatus = {
-/**
- * The resource; empty if the manifest does not say what it declares
- */
-readonly identity: string
-/**
- * Its file, relative to the working directory
- */
-readonly file: (string | null)
-/**
- * Line of its first error, from 1; null if the file as a whole cannot be read
- */
-readonly line: (number | null)
-/**
- * Its first error
- */
-readonly message: string
-/**
- * What was written last of the resource, and stays in force; null if nothing was
- */
-readonly lastGood: (RecordedWrite | null)
-}
-/**
- * A time in which nothing is written
- */
-export type FreezeStatus = {
-/**
- * When it ends, in UTC; null if no end is known
- */
-readonly until: (string | null)
-/**
- * Why, as the window gives it; null if it gives none
- */
-readonly reason: (string | null)
-}
-/**
- * The freeze that begins next
- */
-export type NextFreeze = {
-/**
- * When it begins, in UTC
- */
-readonly from: string
-/**
- * When it ends, in UTC; null if no end is known
- */
-readonly until: (string | null)
-/**
- * Why, as the window gives it; null if it gives none
- */
-readonly reason: (string | null)
-}
-/**
- * What the gates of a target said last of each resource
- */
-export type GateStatus = {
-/**
- * Answers that are green
- */
-readonly passed: number
-/**
- * Answers that are red
- */
-readonly failed: number
-/**
- * Questions without an answer
- */
-readonly unanswered: number
-/**
- * The newest ten that are not green
- */
-readonly closed: readonly ClosedGate[]
-}
-/**
- * An answer of a gate that is not green
- */
-export type ClosedGate = {
-/**
- * The resource
- */
-readonly identity: string
-/**
- * What the gate asks, such as metric accuracy at least 0.9
- */
-readonly name: string
-readonly place: GatePlace
-/**
- * Its answer; unanswered: nothing was learned
- */
-readonly verdict: ("fail" | "unanswered")
-/**
- * The value of the metric, or the score that a service answered; null without one
- */
-readonly score: (number | null)
-/**
- * One line for people
- */
-readonly summary: string
-/**
- * When it was asked, in UTC
- */
-readonly at: string
-}
-/**
- * The status of one target
- */
-export type TargetStatus = {
-/**
- * Its name
- */
-readonly target: string
-/**
- * The source that it follows; null for the local folder
- */
-readonly source: (string | null)
-/**
- * Whether live is as the wanted commit declares it
- */
-readonly sync: ("Synced" | "OutOfSync" | "Unknown")
-/**
- * How it stands. Held: a person's hold, a freeze or the order of targets is the only reason why it is not Ready. Retired: its pattern no longer stands for it, and its state is kept
- */
-readonly condition: ("Ready" | "Reconciling" | "Held" | "Stalled" | "Retired")
-/**
- * Why it is not Ready, in one word; null when it is
- */
-readonly reason: (string | null)
-/**
- * The same in a sentence
- */
-readonly message: (string | null)
-/**
- * The invalid manifests
- */
-readonly invalid: readonly InvalidStatus[]
-/**
- * The commit that it should have; null when there is none
- */
-readonly wantedRevision: (string | null)
-/**
- * The last commit that was applied whole; null before
- */
-readonly appliedRevision: (string | null)
-/**
- * Resources by what became of them, such as created and unchanged
- */
-readonly counts: {
-[k: string]: number
-}
-/**
- * Resources whose last write may or may not have reached the control plane
- */
-readonly unknown: readonly string[]
-/**
- * What a person holds, in words
- */
-readonly held: readonly string[]
-readonly gates?: GateStatus
-/**
- * The versions that the registry holds and no manifest declares, at the last pass over the whole source; left out before
- */
-readonly registryOnly?: readonly RegistryOnly[]
-/**
- * The freeze in which nothing is written now; null while there is none
- */
-readonly frozen: (FreezeStatus | null)
-/**
- * The freeze that begins next; null where none is known
- */
-readonly nextFreeze: (NextFreeze | null)
-/**
- * The first unapplied commit after the applied one; null when there is none
- */
-readonly oldestUnapplied: (UnappliedCommit | null)
-/**
- * The last pass; null before
- */
-readonly lastPass: (PassRecord | null)
-/**
- * When the daemon begins the next pass, in UTC; null without one
- */
-readonly nextPassAt: (string | null)
-}
-/**
- * A commit, and since when it is unapplied
- */
-export type UnappliedCommit = {
-/**
- * The commit
- */
-readonly commit: string
-/**
- * Since when, in UTC
- */
-readonly since: string
-}
-/**
- * How far a target of a stage has come
- */
-export type StageTargetStatus = {
-/**
- * Its name
- */
-readonly target: string
-readonly state: StageState
-/**
- * The commit that runs there; null if none is known
- */
-readonly commit: (string | null)
-/**
- * What it waits for, or what has failed; null when there is nothing to say
- */
-readonly message: (string | null)
-}
-/**
- * How far a stage has come: its state is the most important one of its targets
- */
-export type StageStatus = {
-/**
- * Its name
- */
-readonly name: string
-/**
- * Patterns for the names of the targets before it
- */
-readonly after: readonly string[]
-readonly state: StageState
-/**
- * Its targets
- */
-readonly targets: readonly StageTargetStatus[]
 }
 /**
  * What status and reconcile write with -o json
@@ -2151,154 +3537,6 @@ readonly roles: readonly CallerRole[]
  * When the token becomes invalid; null where no end is known
  */
 readonly tokenExpiresAt: (string | null)
-/**
- * What is wrong or doubtful in the input, by file and line
- */
-readonly diagnostics: readonly Diagnostic[]
-}
-/**
- * What a gate said last of this content, by the receipts in the state folder
- */
-export type WhyGate = {
-/**
- * What it asks
- */
-readonly name: string
-readonly place: GatePlace
-/**
- * Its answer; null where it was not asked about this content
- */
-readonly verdict: ("pass" | "fail" | "unanswered" | null)
-/**
- * The value or score that it gave; null where it gave none
- */
-readonly score: (number | null)
-/**
- * One line for people; null where it was not asked
- */
-readonly summary: (string | null)
-/**
- * When it was asked; null where it was not
- */
-readonly at: (string | null)
-}
-/**
- * The value in the manifest, and who wanted it
- */
-export type WantedValue = {
-/**
- * As the manifest says it, secrets masked; null where it does not
- */
-readonly value: Json
-readonly file: string
-readonly line: number
-/**
- * The commit that wrote the line last; null where the line is not committed, or git cannot tell
- */
-readonly commit: (string | null)
-/**
- * Who made that commit
- */
-readonly author: (string | null)
-/**
- * When that commit was made
- */
-readonly at: (string | null)
-/**
- * Whether no older commit is here, so that the line may be from an earlier one
- */
-readonly isOldest: boolean
-}
-/**
- * The value as it was written last, and by what pass
- */
-export type WrittenValue = {
-/**
- * As it was sent, secrets masked; null where it was not
- */
-readonly value: Json
-/**
- * When it was written, or last seen equal
- */
-readonly at: string
-/**
- * The version that the write made; null where the kind has none
- */
-readonly version: (number | null)
-/**
- * The commit that the pass carried out; null where the history does not tell, or the content was uncommitted
- */
-readonly commit: (string | null)
-/**
- * Whether that pass carried out content that was not committed
- */
-readonly isUncommitted: boolean
-}
-/**
- * The value in live, and who made it
- */
-export type LiveValue = {
-/**
- * As it is live, secrets masked; null where it is not
- */
-readonly value: Json
-readonly version: (number | null)
-/**
- * Who wrote the newest version, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not say
- */
-readonly subject: (string | null)
-/**
- * Id of that subject; null where the control plane does not say
- */
-readonly subjectId: (string | null)
-/**
- * When it was written; null where the control plane does not say
- */
-readonly at: (string | null)
-/**
- * Why live differs from the manifest; null where it does not
- */
-readonly cause: (Cause | null)
-/**
- * Whether it was changed since we wrote
- */
-readonly isSince: boolean
-}
-/**
- * What why -o json writes: who wanted a value, who wrote it, and who has changed it in live since
- */
-export type WhyReport = {
-readonly format_version: FormatVersion
-/**
- * URL of the control plane
- */
-readonly server: string
-readonly identity: string
-/**
- * Of a whole resource: the fields that differ, from live to the manifest; left out where one field was asked for
- */
-readonly changes?: readonly Change[]
-/**
- * Of a whole resource: the fields that somebody else wrote since, and that are as the manifest wants them, from what was written to live; left out where one field was asked for
- */
-readonly changedSince?: readonly Change[]
-/**
- * JSON Pointer into the manifest; empty for all of it
- */
-readonly pointer: string
-readonly wanted: WantedValue
-/**
- * What was written last; null where nothing is recorded
- */
-readonly written: (WrittenValue | null)
-/**
- * What is live; null where that is absent or cannot be read
- */
-readonly live: (LiveValue | null)
-/**
- * Of a whole resource with gates: what each said last of exactly this content; left out where there are none
- */
-readonly gates?: readonly WhyGate[]
 /**
  * What is wrong or doubtful in the input, by file and line
  */

@@ -7,6 +7,7 @@ import type {
   NotWritable,
   PlanSignature,
   RegistryOnly,
+  ResourceVersion,
   UnreadKind,
 } from "../../contract/generated/output.ts";
 
@@ -171,7 +172,12 @@ export type ProgressEvent =
   /** No progress for some seconds: what the pass waits for, and until when. */
   | { readonly what: "waiting"; readonly text: string }
   /** A rollout that the pass did not wait for has ended. */
-  | { readonly what: "rolled-out"; readonly identity: Identity; readonly rollout: RolloutResult };
+  | { readonly what: "rolled-out"; readonly identity: Identity; readonly rollout: RolloutResult }
+  /**
+   * The pass would be made from what an earlier one was made from, so what that one has reported follows. `isOwn`: this process has had the
+   * pass before.
+   */
+  | { readonly what: "unchanged"; readonly isOwn: boolean };
 
 /** Whether a lease excludes other writers. */
 export type LeaseEvent =
@@ -215,6 +221,8 @@ export type WhyEvent = Pick<
   readonly written: Omit<NonNullable<WhyReport["written"]>, "commit" | "isUncommitted"> | null;
   /** When it was written or last confirmed equal, in epoch milliseconds; null when nothing is recorded. */
   readonly at: number | null;
+  /** The newest versions, newest first; null where they cannot be read, left out where they are not asked for. */
+  readonly versions?: readonly ResourceVersion[] | null;
 };
 
 /** A manifest made of a live resource, as it would be written. */

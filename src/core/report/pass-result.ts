@@ -17,8 +17,8 @@ export const passResultNames = [
   "superseded",
 ] as const satisfies readonly PassResultName[];
 
-/** The result of a pass. */
-export type PassResultName = PassRecord["result"];
+/** The result of a pass: what people asked for is among the records of passes, and is none. */
+export type PassResultName = Exclude<PassRecord["result"], "action">;
 
 /** Why a pass did not succeed: one word, and a sentence. */
 export type PassReason = { readonly reason: string; readonly message: string };

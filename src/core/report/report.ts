@@ -47,3 +47,8 @@ export function invalidOutcome(
 export function hasBadRollout({ rollout }: { readonly rollout?: RolloutResult | undefined }): boolean {
   return rollout === "failed" || rollout === "timeout";
 }
+
+/** Whether nothing is left to do for a resource: it is as declared, and its rollout has not failed. */
+export function isSettled(status: { readonly state: string; readonly rollout: RolloutResult }): boolean {
+  return isSuccess(status.state) && !hasBadRollout(status);
+}

@@ -1,10 +1,15 @@
+import type { LastWrite, ResourceState } from "../../contract/generated/output.ts";
 import type { Identity } from "../manifest.ts";
-import type { OutcomeResult, RolloutResult } from "./report.ts";
+import type { RolloutResult } from "./report.ts";
 
-export type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../../contract/generated/output.ts";
-
-/** A resource's state at the end of the last pass: the outcome of a writing pass, or what a reporting pass would do. */
-export type ResourceState = OutcomeResult | "to-create" | "to-update" | "to-ensure" | "orphan";
+export type {
+  FreezeStatus,
+  InvalidStatus,
+  PassRecord,
+  ResourceEvent,
+  ResourceState,
+  TargetStatus,
+} from "../../contract/generated/output.ts";
 
 /** The status of one resource after a pass. */
 export type ResourceStatus = {
@@ -15,12 +20,6 @@ export type ResourceStatus = {
   readonly hasDrifted: boolean;
   /** Why it is not as declared; null when it is. */
   readonly why: string | null;
-};
-
-/** What became of a resource in a pass: a write, a difference that was found, or that it is as declared again. */
-export type ResourceEvent = ResourceStatus & {
-  /** ISO time at which the pass ended. */
-  readonly at: string;
-  /** The commit that the pass compared with live; null when there is none. */
-  readonly commit: string | null;
+  /** Who wrote the live version that had drifted; absent where nothing had, and where nobody knows. */
+  readonly changedBy?: LastWrite;
 };

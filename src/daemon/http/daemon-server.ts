@@ -1,17 +1,19 @@
-// src/daemon/http: health, metrics, status page and webhooks of a daemon. See docs/operations.md#health.
+// src/daemon/http: health, metrics, status and webhooks of a daemon. See docs/operations.md#health.
 
 import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
-import { errorMessage } from "../../contract/error-message.ts";
 import type { Secret } from "../../contract/secret.ts";
-import { HoldfastError } from "../../core/errors.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
 import type { Build } from "../../http/metrics.ts";
-import { createHttpServer, listen } from "../../http/server.ts";
+import { createHttpServer } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
+import { addDashboard } from "../api/add-dashboard.ts";
+import type { DashboardSource } from "../api/dashboard-source.ts";
 import type { Meter } from "../meter.ts";
 import { observers, type PassObserver } from "../pass-observer.ts";
 import { machineName } from "../pass-queue.ts";
+import { explainStateError } from "./explain-state-error.ts";
+import { listenAt } from "./listen-at.ts";
 import { createPageAccess } from "./page-access.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
@@ -36,12 +38,14 @@ type Listening = {
 type Shown = {
   /** The webhook of the named source; undefined if it has none. */
   readonly hookOf: (source: string) => Webhook | undefined;
-  /** The token of the status page, which also shows all metrics; null if there is none now. */
+  /** The token of the status and the dashboard, which also shows all metrics; null if there is none now. */
   readonly token: () => Secret | null;
-  /** The targets of the status page. */
+  /** The targets of the status. */
   readonly targets: ShownStatus["targets"];
   readonly gates: ShownStatus["gates"];
   readonly stateLostSince?: ShownStatus["stateLostSince"];
+  /** What the interface of the dashboard reads. */
+  readonly dashboard: DashboardSource;
   readonly build: Build;
 };
 
@@ -67,7 +71,7 @@ export async function startDaemonServer({
   stopping,
   ...shown
 }: Listening & Shown): Promise<DaemonServer> {
-  const { hookOf, targets, gates, token, build, stateLostSince = () => undefined } = shown;
+  const { hookOf, targets, gates, token, build, dashboard, stateLostSince = () => undefined } = shown;
   const { now } = clock;
   const access = createPageAccess(host, token, now);
   const readiness = createReadiness({
@@ -85,12 +89,13 @@ export async function startDaemonServer({
   const work = createWorkMetrics();
   const states = createResourceStates();
   let refusal: string | null = null;
+  const known = { resources: states.of, stateLostSince, refusal: () => refusal };
   const app = createHttpServer({
     clock,
     random,
     log,
     readiness: async () => readiness.now(),
-    explain: () => null,
+    explain: explainStateError,
     metrics: {
       build,
       isTrusted: access.isTrusted,
@@ -103,27 +108,28 @@ export async function startDaemonServer({
     draining: stopping,
   });
   addWebhooks(app, hookOf, { count: work.count, random });
-  addStatusRoute(app, access, { targets, gates, resources: states.of, stateLostSince, refusal: () => refusal }, now);
-  const url = await listen(app, host, port).catch((cause: unknown) => {
-    const why = errorMessage(cause);
-    throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {
-      hint: "name another address, or end what listens there",
-      cause,
-    });
-  });
+  addStatusRoute(app, access, { targets, gates, ...known });
+  const page = addDashboard(app, dashboard, { access, clock, random, ...known });
+  const { activity, publish } = page;
+  const url = await listenAt(app, host, port);
   return {
     url,
     meter: work,
-    observe: (target) => observers([readiness, metrics, states, work].map(({ observe }) => observe(target))),
+    observe: (target) => observers([readiness, metrics, states, activity, work].map(({ observe }) => observe(target))),
     watch: (watched) => {
-      for (const each of [readiness, metrics, states]) each.keep(watched.targets);
+      for (const each of [readiness, metrics, states, activity]) each.keep(watched.targets);
       work.watch(watched);
+      publish({ event: "snapshot-needed" });
     },
     configured: (why) => {
       metrics.configured(why === null);
       refusal = why;
+      publish({ event: "configuration", refused: why });
     },
-    [Symbol.asyncDispose]: () => app.close(),
+    [Symbol.asyncDispose]: async () => {
+      page[Symbol.dispose]();
+      await app.close();
+    },
   };
 }
 

@@ -75,6 +75,11 @@ function defineMetrics(elsewhere: () => Promise<readonly string[]>) {
     });
   return {
     passCount: counter("holdfast_passes_total", "Passes, by trigger and result.", ["target", "trigger", "result"]),
+    unchanged: counter(
+      "holdfast_unchanged_passes_total",
+      "Passes that were not made in full, since nothing had changed since one that found nothing to do.",
+      ["target"],
+    ),
     stepCount: counter("holdfast_steps_total", "Resources processed, by result.", ["target", "result"]),
     writes: counter(
       "holdfast_writes_total",
@@ -118,9 +123,10 @@ function defineMetrics(elsewhere: () => Promise<readonly string[]>) {
 
 // Every series starts at zero, so that a missing one never means "unknown".
 function initTarget(metrics: Metrics, target: string, isNew: boolean): void {
-  const { passCount, stepCount, writes, lookups, durations, declared, drift, unresolved, invalid, success, standby } =
-    metrics;
+  const { unchanged, passCount, stepCount, writes, lookups, durations } = metrics;
+  const { declared, drift, unresolved, invalid, success, standby } = metrics;
   forEachPassLabel((labels) => passCount.inc({ target, ...labels }, 0));
+  unchanged.inc({ target }, 0);
   for (const result of stepResults) stepCount.inc({ target, result }, 0);
   for (const result of writeResults) writes.inc({ target, result }, 0);
   for (const result of lookupResults) lookups.inc({ target, result }, 0);
@@ -130,31 +136,37 @@ function initTarget(metrics: Metrics, target: string, isNew: boolean): void {
 }
 
 function removeTarget(metrics: Metrics, target: string): void {
-  const { passCount, stepCount, writes, lookups, durations, declared, drift, unresolved, invalid, success, standby } =
-    metrics;
+  const { unchanged, passCount, stepCount, writes, lookups, durations } = metrics;
+  const { declared, drift, unresolved, invalid, success, standby } = metrics;
   forEachPassLabel((labels) => passCount.remove({ target, ...labels }));
   for (const result of stepResults) stepCount.remove({ target, result });
   for (const result of writeResults) writes.remove({ target, result });
   for (const result of lookupResults) lookups.remove({ target, result });
-  for (const metric of [durations, declared, drift, unresolved, invalid, success, standby]) metric.remove({ target });
+  for (const metric of [unchanged, durations, declared, drift, unresolved, invalid, success, standby])
+    metric.remove({ target });
 }
 
 function observePasses(metrics: Metrics, target: string): PassObserver {
-  const { passCount, lookups, durations, declared, invalid, success, standby } = metrics;
+  const { unchanged, passCount, lookups, durations, declared, invalid, success, standby } = metrics;
   let trigger: PassCause = "start";
+  let isRead = true;
   return {
     begin: ({ cause }) => {
       trigger = cause;
+      isRead = true;
     },
     emit: (event) => {
       switch (event.what) {
+        case "unchanged":
+          isRead = false;
+          return unchanged.inc({ target });
         case "standing-by":
           return standby.set({ target }, 1);
         case "taking-over":
           return standby.set({ target }, 0);
         case "read":
-          lookups.inc({ target, result: "hit" }, event.knownFiles);
-          lookups.inc({ target, result: "miss" }, event.files - event.knownFiles);
+          lookups.inc({ target, result: "hit" }, isRead ? event.knownFiles : 0);
+          lookups.inc({ target, result: "miss" }, isRead ? event.files - event.knownFiles : 0);
           declared.set({ target }, event.documents);
           return;
         case "planned":

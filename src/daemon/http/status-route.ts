@@ -1,12 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { GateStatus } from "../../contract/generated/output.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
-import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
+import type { PassRecord, TargetStatus } from "../../core/report/target-status.ts";
 import type { PageAccess } from "./page-access.ts";
-import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";
-import { isTroubled } from "./resource-states.ts";
+import { isTroubled, type SeenResources } from "./resource-states.ts";
 
-/** A target on the status page. */
+/** A target in the status of a daemon. */
 export type TargetOverview = {
   readonly status: TargetStatus;
   readonly passes: readonly PassRecord[];
@@ -23,25 +22,23 @@ export type ShownStatus = {
   /** When the database of the state answered last, if it does not now; null while it does, undefined without one. */
   readonly stateLostSince: () => number | null | undefined;
   /** The resources of a target, those that need attention first. */
-  readonly resources: (target: string) => readonly ResourceStatus[];
+  readonly resources: (target: string) => SeenResources;
 };
 
-// Limits on the listed resources keep a reply small: clients read it whole.
-const MAX_IN_JSON = 10_000;
-const MAX_ON_PAGE = 500;
+// A limit on the listed resources keeps a reply small: clients read it whole.
+const MAX_LISTED = 10_000;
 
-/** Adds `GET /status`: an HTML page for browsers, JSON for other clients. */
-export function addStatusRoute(app: FastifyInstance, access: PageAccess, status: ShownStatus, now: () => number): void {
+/** Adds `GET /status`: JSON for programs. Browsers are sent to the dashboard; where `status` is null, only they are answered. */
+export function addStatusRoute(app: FastifyInstance, access: PageAccess, status: ShownStatus | null): void {
   app.get("/status", async (request, reply) => {
     access.require(request);
     reply.header("vary", "accept");
-    if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(status, MAX_IN_JSON);
-    const shown = await statusDocument(status, MAX_ON_PAGE);
-    return reply.headers(statusPageHeaders).send(renderStatusPage(shown, now()));
+    if ((request.headers.accept ?? "").includes("text/html")) return reply.redirect("/");
+    return status === null ? reply.callNotFound() : statusDocument(status);
   });
 }
 
-async function statusDocument({ targets, gates, resources, refusal, stateLostSince }: ShownStatus, most: number) {
+async function statusDocument({ targets, gates, resources, refusal, stateLostSince }: ShownStatus) {
   const shown = await targets();
   const lostSince = stateLostSince() ?? null;
   return {
@@ -51,15 +48,15 @@ async function statusDocument({ targets, gates, resources, refusal, stateLostSin
     stateUnreadableSince: lostSince === null ? null : new Date(lostSince).toISOString(),
     targets: await Promise.all(
       shown.map(async ({ status, passes, hasLease }) => {
-        const all = resources(status.target);
+        const { statuses: all } = resources(status.target);
         return {
           ...status,
           ...(await gates(status.target)),
           hasLease,
           passes,
           troubled: all.filter(isTroubled).length,
-          resources: all.slice(0, most),
-          leftOut: Math.max(0, all.length - most),
+          resources: all.slice(0, MAX_LISTED),
+          leftOut: Math.max(0, all.length - MAX_LISTED),
         };
       }),
     ),

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/plugin: a key must not be foreseen
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Random } from "../../clock/random.ts";
@@ -7,6 +7,7 @@ import { BODY_CAP } from "../../contract/limits.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { bodyTooLarge, HttpError } from "../../http/http-error.ts";
 import type { Meter } from "../meter.ts";
+import { areEqualSecrets } from "./equal-secrets.ts";
 
 /** The push webhook of a source. */
 export type Webhook = {
@@ -82,13 +83,9 @@ async function hmacOf(payload: AsyncIterable<Buffer>, key: Buffer): Promise<Buff
 function isAuthentic(headers: IncomingHttpHeaders, digest: Buffer, key: Buffer): boolean {
   const { "x-hub-signature-256": signature, "x-gitlab-token": token } = headers;
   if ((signature === undefined) === (token === undefined)) return false;
-  if (typeof token === "string") return timingSafeEqual(sha256(token), sha256(key));
+  if (typeof token === "string") return areEqualSecrets(token, key);
   const hex = /^sha256=([0-9a-f]{64})$/.exec(String(signature))?.[1];
   return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), digest);
-}
-
-function sha256(value: string | Buffer): Buffer {
-  return createHash("sha256").update(value).digest();
 }
 
 // A delivery without an id counts as new: the passes that it triggers collapse anyway.

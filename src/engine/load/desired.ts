@@ -42,8 +42,8 @@ export type Desired = {
   readonly underBasePatches?: ReadonlyMap<Identity, JsonObject>;
   /** Manifests at the last applied commit, from a ref of the repository; null without one. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
-  /** The identities that other targets of the control plane declare; null where there is no other target. */
-  readonly declaredElsewhere: (() => Promise<ReadonlySet<Identity>>) | null;
+  /** Those of some identities that other targets of the control plane declare; null where there is no other target. */
+  readonly declaredElsewhere: ((identities: Iterable<Identity>) => Promise<ReadonlySet<Identity>>) | null;
   /** What the repository tells of resources that the ledger does not know; null where the commit is not known. */
   readonly history: OwnHistory | null;
   readonly diagnostics: readonly Diagnostic[];

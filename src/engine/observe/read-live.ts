@@ -1,12 +1,13 @@
 import type { ListedRow } from "../../cache/list-reader.ts";
-import { ClientError } from "../../client/client-error.ts";
+import { ClientError, isOutOfReach } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { ServerCapabilities } from "../../client/server-capabilities.ts";
-import { isObject, text } from "../../contract/json.ts";
+import type { Caller } from "../../contract/generated/resources.ts";
+import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import { type Access, readAccess } from "../../core/access.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
-import type { Diagnostic } from "../../core/diagnostic.ts";
+import { type Diagnostic, UNREACHED } from "../../core/diagnostic.ts";
 import type { Kind, SingleReading } from "../../core/kind.ts";
 import { exists, type InSync, type Live } from "../../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../../core/manifest.ts";
@@ -305,9 +306,10 @@ function unreadable(error: unknown, identities: readonly Identity[], found: Obse
 }
 
 /** The diagnostic about live state that could not be read; the pass is incomplete. */
-export function unreadableDiagnostic(what: string, { message }: Error, detail: string): Diagnostic {
-  const summary = `live could not be read (${what}): ${message}`;
-  return { severity: "error", code: "unreadable", summary, detail, file: null, line: null, column: null };
+export function unreadableDiagnostic(what: string, error: Error, detail: string): Diagnostic {
+  const summary = `live could not be read (${what}): ${error.message}`;
+  const code = isOutOfReach(error) ? UNREACHED : "unreadable";
+  return { severity: "error", code, summary, detail, file: null, line: null, column: null };
 }
 
 /** Reads whose token it is and what it may do; null where the control plane does not tell. */
@@ -318,12 +320,16 @@ export async function readCaller({
 }: Pick<LiveReading, "reader" | "capabilities" | "signal">): Promise<Access | null> {
   if (!capabilities.has("getCaller")) return null;
   try {
-    const caller = await reader.get("getCaller", {}, { signal });
-    capabilities.subject = text(caller.subjectId) ?? capabilities.subject;
-    return readAccess(caller);
+    return noteCaller(await reader.get("getCaller", {}, { signal }), capabilities);
   } catch (error) {
     // Without the roles the plan concludes less, so it needs no further note.
     if (isResourceError(error)) return null;
     throw error;
   }
+}
+
+/** The access of a caller as the control plane has told it, which the capabilities learn too. */
+export function noteCaller(caller: Caller | JsonObject, capabilities: ServerCapabilities): Access | null {
+  capabilities.subject = text(caller.subjectId) ?? capabilities.subject;
+  return readAccess(caller);
 }

@@ -30,7 +30,7 @@ export type OrphanSearch = RemovedFromSource & {
   readonly shown: PlanInput["orphans"];
   /** Identities that are or were known, declared or not; empty where no orphan is shown. */
   readonly mayBe: Iterable<Identity>;
-  /** What other targets of the control plane declare. */
+  /** Those that other targets of the control plane declare. */
   readonly elsewhere: ReadonlySet<Identity>;
 };
 
@@ -54,14 +54,14 @@ export async function removedFromSource(
   return (await line?.removed(kept, { signal })) ?? NONE;
 }
 
-/** What other targets declare; their sources are read only where there may be an orphan. */
+/** The orphans that other targets declare; these are asked about only where there may be one. */
 export async function elsewhereOf(
   mayBeOrphans: Iterable<Identity>,
   { declared, declaredElsewhere, live }: Desired & { readonly live: LiveView["live"] },
 ): Promise<ReadonlySet<Identity>> {
   const isOrphan = (identity: Identity) => !declared.has(identity) && live.get(identity)?.state !== "absent";
-  if (declaredElsewhere === null || ![...mayBeOrphans].some(isOrphan)) return new Set();
-  return declaredElsewhere();
+  const orphans = [...mayBeOrphans].filter(isOrphan);
+  return declaredElsewhere === null || orphans.length === 0 ? new Set() : declaredElsewhere(orphans);
 }
 
 type FoundRemoved = {

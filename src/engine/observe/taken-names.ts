@@ -9,8 +9,8 @@ import {
   unreadableDiagnostic,
 } from "./read-live.ts";
 
-/** Up to this many names are read one by one; for more, the list of all kinds is read. */
-const MAX_SINGLE_LOOKUPS = 32;
+/** Up to this many names are read one by one; for more, the lists of all kinds in as many ranges, or the whole one. */
+const MAX_LOOKUPS = 32;
 
 /** A declared resource that the list of its kind does not show. */
 type Absent = { readonly identity: Identity; readonly kind: Kind; readonly list: ListReading };
@@ -48,27 +48,44 @@ export async function withTakenNames(
   }
 }
 
+type TypeByKey = readonly [key: string, type: string];
+
 async function typesByKey(absent: readonly Absent[], context: LiveReading): Promise<ReadonlyMap<string, string>> {
   const lists = Map.groupBy(absent, ({ list }) => list.operation).values();
   const found = await Promise.all(
     lists.map(async (group) => {
-      if (group.length > MAX_SINGLE_LOOKUPS) return readTypes(group[0], {}, context);
-      const narrowed = group.map((one) =>
-        readTypes(one, one.list.narrow?.(splitIdentity(one.identity).key) ?? {}, context),
-      );
-      return (await Promise.all(narrowed)).flat();
+      const replies = await Promise.all(queriesFor(group).map((query) => readTypes(group[0], query, context)));
+      return replies.flat();
     }),
   );
-  return new Map(found.flat().map(({ key, type }) => [key, type]));
+  return new Map(found.flat());
+}
+
+type Query = { readonly [name: string]: string };
+
+// A fleet shares one control plane: the whole list may be that of a million resources of other targets.
+function queriesFor(group: readonly Absent[]): readonly Query[] {
+  const keys = group.map(({ identity, list }) => ({ key: splitIdentity(identity).key, list }));
+  if (keys.length <= MAX_LOOKUPS) return keys.map(({ key, list }) => list.narrow?.(key) ?? {});
+  const ranges = new Map(keys.map(({ key, list }) => [key.slice(0, key.lastIndexOf("/") + 1), list]));
+  const queries = [...ranges].map(([range, list]) => list.within?.(range) ?? null);
+  return ranges.size > MAX_LOOKUPS || queries.includes(null) ? [{}] : queries.filter((query) => query !== null);
 }
 
 async function readTypes(
   one: Absent | undefined,
-  query: { readonly [name: string]: string },
+  query: Query,
   { reader, signal }: LiveReading,
-): Promise<readonly { readonly key: string; readonly type: string }[]> {
+): Promise<readonly TypeByKey[]> {
   const read = one?.list.anyKind;
   if (one === undefined || read === undefined) return [];
-  const rows: readonly unknown[] = await reader.list(one.list.operation, { query }, { signal });
-  return rows.map((row) => read(row as never));
+  const found: TypeByKey[] = [];
+  // Of each row nothing else is kept.
+  const condense = (row: unknown): null => {
+    const { key, type } = read(row as never);
+    found.push([key, type]);
+    return null;
+  };
+  await reader.list(one.list.operation, { query }, { signal, condense });
+  return found;
 }

@@ -1,6 +1,6 @@
 import { decideOrder, type EarlierTarget, type OrderDecision, type OrderRule } from "../../core/stages/decide-order.ts";
 import { type ExaminedCommit, progressAfter, type TargetProgress } from "../../core/stages/target-progress.ts";
-import { storeErrorCode } from "../../store/store-error.ts";
+import { isUnusableState } from "../../state/is-storage-error.ts";
 import type { Stoppable } from "../run.ts";
 import type { Target } from "../target.ts";
 
@@ -61,7 +61,7 @@ export async function progressOf({ target }: Pick<Target["state"], "target">): P
   try {
     return await (await target()).progress();
   } catch (error) {
-    if (storeErrorCode(error) === null) throw error;
+    if (!isUnusableState(error)) throw error;
     return null;
   }
 }

@@ -120,6 +120,7 @@ export function createOrder(owner: OrderOwner, places: OrderPlaces, clock: Clock
     await (await state.target()).advance((before) => (before.begun === commit ? withBegun(before, null) : before));
   };
   return {
+    hasOthers: isOrdered || isObserved,
     isOrdered,
     isReconfigured: async () => isReconfigured(await (await state.target()).progress(), owner),
     choose,

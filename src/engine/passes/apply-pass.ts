@@ -209,10 +209,10 @@ async function preparePlan(
     run: pass.run,
   };
   return async () => {
-    const facts = cache?.load(recorded) ?? null;
+    const facts = (await cache?.load(recorded)) ?? null;
     const observed = await observe(desired, { ...given, scope: { ...scope, facts } });
     const planned = await planAgainstLive(observed, { ...given, checks });
-    cache?.keep(planned);
+    await cache?.keep(planned);
     return revise === undefined ? planned : revise(planned, recovered);
   };
 }

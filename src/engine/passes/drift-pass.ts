@@ -15,11 +15,11 @@ export async function driftPass(
   const given = { server: readAccessOf(session), records: { heads: recorded, ledger: session.ledger }, rules, run };
   const observed = await observe(desired, {
     ...given,
-    scope: { ...EVERYTHING, facts: session.cache?.load(recorded) ?? null },
+    scope: { ...EVERYTHING, facts: (await session.cache?.load(recorded)) ?? null },
   });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
-  session.cache?.keep(livePlan);
+  await session.cache?.keep(livePlan);
   const report = makeDrift(driftInput(livePlan, session, { standsIn: recorded.size === 0 || isAtBase }));
   const { reach } = livePlan.orphans;
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;

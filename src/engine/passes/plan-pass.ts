@@ -47,13 +47,13 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const given = { server: readAccessOf(session), records, rules, run: pass.run };
   // This option shows fields that the plan leaves out, and the cache knows only of the stored records.
   const cache = showServer || records.heads !== stored ? null : session.cache;
-  const scope = { ...EVERYTHING, facts: cache?.load(stored) ?? null };
+  const scope = { ...EVERYTHING, facts: (await cache?.load(stored)) ?? null };
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
   const gates = await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: false });
   const checks = { creates, guards: null, hasSink: session.sink !== null, gates } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
-  cache?.keep(livePlan);
+  await cache?.keep(livePlan);
   const { plan: found, ...event } = planEvent(livePlan);
   const refusedNow = pass.writeRefusal();
   const warnings = [...pass.warnings(), ...(refusedNow === null ? [] : [writeRefusedWarning(refusedNow)])];

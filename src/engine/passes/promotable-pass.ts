@@ -15,6 +15,7 @@ import { kindsByType } from "../../kinds/index.ts";
 import { locateFields } from "../../manifests/read-manifests.ts";
 import type { FieldPlace, SourceManifest } from "../../manifests/source-manifest.ts";
 import { valueAt } from "../../model/normal-form.ts";
+import type { Ledger } from "../../state/ledger.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
@@ -48,11 +49,20 @@ export async function promotablePass(
   const scope = { ...EVERYTHING, seeksOrphans: false, readsEach: manifests.length <= FEW };
   const observed = await observe({ ...desired, manifests, isWhole: false }, { ...given, scope });
   const { live } = observed.observation;
-  const found = observed.desired.manifests.map((manifest) => {
+  const judged = (manifest: SourceManifest, records: typeof recorded): Healthy | NotPromoted => {
     const { identity } = manifest;
-    return judge(manifest, { live: live.get(identity), recorded: recorded.get(identity) }, (row) =>
+    return judge(manifest, { live: live.get(identity), recorded: records.get(identity) }, (row) =>
       versionFields(requireKind(kindsByType, manifest.kind), { identity, live: row }, fields),
     );
+  };
+  const first = observed.desired.manifests.map((manifest) => ({ manifest, one: judged(manifest, recorded) }));
+  const drifted = first.map(({ one }) => one).filter(hasDrifted);
+  const writing = await writtenMeanwhile(new Set(drifted.map(({ identity }) => identity)), session.ledger);
+  const found = first.map(({ manifest, one }) => {
+    if (!hasDrifted(one)) return one;
+    return writing.open.has(one.identity)
+      ? { ...one, why: "rolling-out" as const, detail: "a write of it has not ended" }
+      : judged(manifest, writing.records);
   });
   const good = found.filter((one) => "healthy" in one);
   const places = await placesOf(good, run.stopping);
@@ -66,6 +76,23 @@ export async function promotablePass(
     })),
     refused: [...invalidOnes(desired), ...found.filter((one): one is NotPromoted => "why" in one)],
   };
+}
+
+function hasDrifted(one: Healthy | NotPromoted): one is NotPromoted {
+  return "why" in one && one.why === "drifted";
+}
+
+/**
+ * What is recorded of those that have drifted, and whose writes are open: another process may have written while live was read. In this
+ * order, since a write is closed together with its record.
+ */
+async function writtenMeanwhile(
+  drifted: ReadonlySet<Identity>,
+  ledger: Pick<Ledger, "pending" | "recorded">,
+): Promise<{ readonly open: ReadonlySet<Identity>; readonly records: ReadonlyMap<Identity, Recorded> }> {
+  if (drifted.size === 0) return { open: new Set(), records: new Map() };
+  const open = new Set((await ledger.pending()).map(({ identity }) => identity));
+  return { open, records: await ledger.recorded(drifted) };
 }
 
 function invalidOnes({ refused }: Desired): readonly NotPromoted[] {

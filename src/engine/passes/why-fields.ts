@@ -1,11 +1,15 @@
-import type { JsonObject } from "../../contract/json.ts";
-import { changeOf } from "../../core/diff/change.ts";
+import type { Json, JsonObject } from "../../contract/json.ts";
+import { pointerTokens } from "../../contract/json-pointer.ts";
+import type { Decision } from "../../core/decide/decision.ts";
+import { changeOf, labelOf } from "../../core/diff/change.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
 import { differences } from "../../core/diff/differences.ts";
+import { pointerIn, writtenValueAt } from "../../core/diff/pointer.ts";
 import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
 import type { ManifestHead } from "../../core/manifest.ts";
 import type { Change } from "../../core/plan/plan.ts";
 import type { Recorded } from "../../core/recorded.ts";
+import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { versionsSince } from "../observe/versions-since.ts";
@@ -33,8 +37,11 @@ export async function whyFields(
   const { observation } = livePlan;
   const plan = await locateChanges(livePlan, { patchedOnly: false, signal: run.stopping });
   const step = plan.steps.find((one) => one.identity === identity);
-  const changes = (step?.changes ?? []).filter(({ path }) => path !== "");
   const [live, kind] = [observation.live.get(identity), kindOf(type)];
+  const recorded = recordedFields(livePlan.decisions.get(identity), kind, receipt);
+  const changes = (step?.changes ?? []).flatMap((change) =>
+    change.path === "" ? [] : { ...change, ...recorded.get(change.label) },
+  );
   if (live?.state !== "present" || kind === undefined) return { changes, changedSince: [] };
   const { row } = live;
   const sides = { kind, row, value };
@@ -53,6 +60,26 @@ export async function whyFields(
     return LIVE_CAUSES.has(change.cause) ? { ...change, ...writerIn(version) } : change;
   };
   return { changes: changes.map(withWriter), changedSince: since.map(withWriter) };
+}
+
+type RecordedField = { readonly recorded: Json };
+
+/** What was written last of the fields that differ, by their labels; secrets are masked. */
+function recordedFields(
+  decision: Decision | undefined,
+  kind: Kind | undefined,
+  receipt: Recorded | undefined,
+): ReadonlyMap<string, RecordedField> {
+  if (decision === undefined || kind === undefined || receipt === undefined) return new Map();
+  const { shape } = kind;
+  const { written } = receipt;
+  const masked = redactManifest(shape, written);
+  return new Map(
+    decision.differences.map(({ tokens }) => {
+      const path = pointerTokens(pointerIn(shape, [written], tokens));
+      return [labelOf(shape, tokens), { recorded: writtenValueAt(masked, path) ?? null }];
+    }),
+  );
 }
 
 /** The causes with which live has moved, or may have. */

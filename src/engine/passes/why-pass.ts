@@ -1,3 +1,4 @@
+import type { ResourceVersion } from "../../contract/generated/output.ts";
 import type { Json } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
@@ -22,6 +23,7 @@ import { closestName } from "../../schema/closest-name.ts";
 import { ExactProcess } from "../../yaml/read-yaml.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Desired } from "../load/desired.ts";
+import { versionsSince } from "../observe/versions-since.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { planAgainstLive } from "../plan.ts";
@@ -34,10 +36,12 @@ export type WhyMode = {
   readonly is: "why";
   /** An identity, or an identity followed by the JSON Pointer of a field. */
   readonly asked: string;
+  /** How many of the newest versions are listed too. @default 0 */
+  readonly versions?: number;
 };
 
 /** Compares one value as declared, recorded and live. */
-export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent> {
+export async function whyPass(pass: Pass, { asked, versions = 0 }: WhyMode): Promise<WhyEvent> {
   const { connection, read, run } = pass;
   const { session } = connection;
   const { identity, pointer } = splitField(asked, read.desired);
@@ -89,7 +93,27 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     content: jsonDigest(sent),
     ...answer,
     ...(pointer === "" ? await whyFields(livePlan, { manifest, value, receipt }, pass) : {}),
+    ...(versions === 0 || pointer !== ""
+      ? {}
+      : { versions: await newestVersions(found, { kind: manifest.kind, most: versions }, pass) }),
   };
+}
+
+// Newest first; null where they cannot be read.
+async function newestVersions(
+  found: Live | undefined,
+  { kind, most }: { readonly kind: string; readonly most: number },
+  { connection, run }: Pass,
+): Promise<readonly ResourceVersion[] | null> {
+  if (found?.state !== "present" || found.row.version === undefined) return [];
+  const context = { reader: connection.session.reader, signal: run.stopping };
+  const rows = await versionsSince(requireKind(kindsByType, kind), { ...found.row, version: 0, limit: most }, context);
+  return (
+    rows?.slice(0, most).map((row) => {
+      const { subject = null, subjectId = null, at = null } = writerIn(row)?.changedBy ?? {};
+      return { version: row.version ?? 0, subject, subjectId, at };
+    }) ?? null
+  );
 }
 
 // An item of a list may be named by its key too: what a patch removes has no index that would be the same on all sides.

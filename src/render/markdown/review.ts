@@ -62,7 +62,8 @@ function lineOf(document: PlanDocument): string {
   return `**Holdfast${on}**: ${reviewVerdict(document).text}`;
 }
 
-function isQuiet(document: PlanDocument): boolean {
+/** Whether a document is a plan that changes nothing and has nothing to say. */
+export function isQuiet(document: PlanDocument): boolean {
   if (document.is !== "plan") return false;
   const { complete, steps, diagnostics } = document.plan;
   return complete && diagnostics.length === 0 && steps.every(({ action }) => action === "keep");

@@ -166,6 +166,42 @@ const digests: Migration = {
   },
 };
 
+/**
+ * Records which transaction changed a digest last, so that what has changed since can be found. By a trigger, since a
+ * server of an earlier release may go on writing for a while.
+ */
+const digestChanges: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await addColumns(database, "digests", { changed_in: "integer?" });
+    await sql`CREATE INDEX digests_by_change ON digests (changed_in, prefix) WHERE changed_in IS NOT NULL`.execute(
+      database,
+    );
+    await sql`CREATE OR REPLACE FUNCTION digest_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.changed_in := pg_current_xact_id()::text::bigint;
+        RETURN NEW;
+      END $$`.execute(database);
+    await sql`CREATE TRIGGER digest_changed BEFORE INSERT OR UPDATE ON digests
+      FOR EACH ROW EXECUTE FUNCTION digest_changed()`.execute(database);
+  },
+};
+
+/**
+ * Orders the applications of one type in a workspace, without which SQLite reads all applications of the type to find
+ * those of a workspace.
+ */
+const applicationsInWorkspace: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    const { schema } = database;
+    await schema
+      .createIndex("applications_by_workspace_id_type_created_at_id")
+      .on("applications")
+      .columns(["workspace_id", "type", "created_at", "id"])
+      .execute();
+    await schema.dropIndex("applications_by_workspace_id_created_at_id").execute();
+  },
+};
+
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": firstTables,
@@ -179,4 +215,8 @@ export const migrations: Migrations = {
   "0060-root-credentials": rootCredentials,
   "0061-disabled-subjects": disabledSubjects,
   "0070-digests": digests,
+  "0081-applications-in-workspace": applicationsInWorkspace,
 };
+
+/** Those of a schema in PostgreSQL, which several servers may write. */
+export const serverMigrations: Migrations = { ...migrations, "0080-digest-changes": digestChanges };

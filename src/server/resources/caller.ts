@@ -12,13 +12,18 @@ import type { ResourceDefinition } from "../resource.ts";
 import { endOfDay } from "./virtual-account/expiry.ts";
 import { accountsSection } from "./virtual-account/resource.ts";
 
-const getCaller: Handler<"getCaller"> = async ({ principal }, context) => {
+const getCaller: Handler<"getCaller"> = async ({ principal }, context) => ({
+  data: toText(await callerOf(principal, context)),
+});
+
+/** Whose token a request carries, and all roles that it has. */
+export async function callerOf(principal: Principal, context: Context): Promise<Caller> {
   const { name: subject } = principal;
   const { subjectId } = principal.subject;
   const [roles, end] = await Promise.all([rolesWithOrigin(principal, context), endOf(principal, context)]);
   const expiry = end === null ? {} : { tokenExpiresAt: new Date(end).toISOString() };
-  return { data: toText({ subject, subjectId, tenantName: tenant, roles, ...expiry }) };
-};
+  return { subject, subjectId, tenantName: tenant, roles, ...expiry };
+}
 
 /** The operation on the caller itself: E14. */
 export const resource: ResourceDefinition = {

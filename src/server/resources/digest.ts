@@ -3,12 +3,13 @@ import { forbidden } from "../../http/http-error.ts";
 import { deriveKey, keyObject } from "../../seal/seal-key.ts";
 import { fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Context } from "../context.ts";
 import { type MarkerSum, markerSums } from "../database/digests.ts";
 import { toText } from "../database/json-text.ts";
+import { sumsOfAll } from "../database/known-sums.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import type { ResourceDefinition } from "../resource.ts";
+import { callerOf } from "./caller.ts";
 
 const MAX_CHILDREN = 1000;
 
@@ -17,27 +18,15 @@ const DIGEST_LENGTH = 22;
 
 const getDigest: Handler<"getDigest"> = async ({ principal, query: { prefix = "" } }, context) => {
   if (!seesAll(principal, prefix)) throw forbidden("you may not see all resources of this range");
-  const sums = prefix === "" ? await sumsOfAll(context) : await markerSums(context.store.read, prefix);
+  const sums = prefix === "" ? await sumsOfAll(context.store) : await markerSums(context.store.read, prefix);
   const key = keyObject(deriveKey(context.keys().newest, "digests"));
   const below = Map.groupBy(sums, (sum) => childOf(prefix, sum.prefix));
   below.delete("");
   const isListed = below.size > 0 && below.size <= MAX_CHILDREN;
   const childrenOf = () => [...below].map(([child, within]) => ({ prefix: child, ...digestOf(child, within, key) }));
-  return { data: toText({ ...digestOf(prefix, sums, key), ...(isListed && { children: childrenOf() }) }) };
+  const caller = prefix === "" ? { caller: await callerOf(principal, context) } : {};
+  return { data: toText({ ...digestOf(prefix, sums, key), ...(isListed && { children: childrenOf() }), ...caller }) };
 };
-
-const latest = new WeakMap<Context["store"], { readonly commits: number; readonly sums: readonly MarkerSum[] }>();
-
-// Each pass of each target asks for these, and a million resources take a quarter of a second.
-async function sumsOfAll({ store }: Context): Promise<readonly MarkerSum[]> {
-  if (store.isShared) return markerSums(store.read, "");
-  const commits = store.commits();
-  const known = latest.get(store);
-  if (known?.commits === commits) return known.sums;
-  const sums = await markerSums(store.read, "");
-  if (store.commits() === commits) latest.set(store, { commits, sums });
-  return sums;
-}
 
 /** The operation that tells whether anything in a range has changed: E15. */
 export const resource: ResourceDefinition = {
@@ -50,7 +39,7 @@ export const resource: ResourceDefinition = {
       // An empty range has a digest too, and hides nothing from those who may ask.
       refuses: { also: [403], never: [404] },
       description:
-        "Returns the digest of all resources whose identity (`service/prod-eu:ranking/api`, `model-version/ranking/m@3`) begins with `prefix`. A digest changes in the transaction of each write that changes a manifest or adds a version, and says nothing else: compare it with the one of an earlier reply. The state of rollouts and runs is not part of it. The caller must see all of the range: a workspace's viewer that of `service/prod-eu:ranking/`, a cluster's viewer of everything below it that of `service/prod-eu:`, a tenant-viewer any.",
+        "Returns the digest of all resources whose identity (`service/prod-eu:ranking/api`, `model-version/ranking/m@3`) begins with `prefix`. A digest changes in the transaction of each write that changes a manifest or adds a version, and says nothing else: compare it with the one of an earlier reply. The state of rollouts and runs is not part of it. The caller must see all of the range: a workspace's viewer that of `service/prod-eu:ranking/`, a cluster's viewer of everything below it that of `service/prod-eu:`, a tenant-viewer any. Without `prefix`, the reply names the caller with all its roles too, so that one request tells both.",
       parameters: {
         prefix: {
           description: "How the identities begin; absent for all resources of the tenant",

@@ -17,12 +17,15 @@ const KEYS: { readonly [table in Exclude<keyof StateTables, "holder">]: readonly
   released: ["nth"],
   pass: ["nth"],
   resource_event: ["nth"],
+  resource_change: ["event"],
   unsettled: ["identity"],
   status: ["one"],
   memory: ["one"],
   gate_receipt: ["identity", "content", "gate"],
   progress: ["one"],
   expansion: ["one"],
+  reviewed_plan: ["id"],
+  action: ["key"],
 };
 
 /** The tables whose rows have numbers in their order. */

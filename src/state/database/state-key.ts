@@ -3,6 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { SealError, sealedVersion } from "../../seal/seal.ts";
 import { parseKey, type SealKey } from "../../seal/seal-key.ts";
 import { storageErrorText } from "../../store/store-error.ts";
+import { OtherKeyError } from "../is-storage-error.ts";
 import type { StateTables } from "./state-schema.ts";
 
 const HINT =
@@ -25,7 +26,11 @@ export function givenKey(text: string): SealKey {
  * corruption.
  */
 export async function requireSealedWith(key: SealKey, database: Kysely<StateTables>, state: string): Promise<void> {
-  const sealed = await sealedValue(database);
+  requireKeyOf(await sealedValue(database), key, state);
+}
+
+/** Refuses a key that a value of a state was not sealed with. */
+export function requireKeyOf(sealed: Uint8Array | null, key: SealKey, state: string): void {
   if (sealed !== null && sealedVersion(sealed) !== key.version) throw sealedWithAnotherKey(state);
 }
 
@@ -43,7 +48,7 @@ export function unsealable(state: string, error: unknown): unknown {
 }
 
 function sealedWithAnotherKey(state: string, cause?: SealError): HoldfastError {
-  return new HoldfastError("invalid", `${state} was sealed with another key`, { hint: HINT, cause });
+  return new OtherKeyError("invalid", `${state} was sealed with another key`, { hint: HINT, cause });
 }
 
 // Every receipt and every intent has one.

@@ -49,6 +49,8 @@ export type StateTables = {
   pass: { nth: Generated<number>; ended_at: string; record: string };
   /** What became of resources: each event as JSON, in their order. */
   resource_event: { nth: Generated<number>; identity: string; day: string; has_drifted: number; event: string };
+  /** What the write of an event changed, as JSON; `through` counts the characters of these from the first one to this. */
+  resource_change: { event: number; through: number; changed: string };
   /** The resources that are not as declared, with their last event as JSON. */
   unsettled: { identity: string; state: string; event: string };
   /** One row: the last status of the target as JSON. */
@@ -61,6 +63,10 @@ export type StateTables = {
   progress: { one: number; progress: string };
   /** One row, in the state that belongs to no target: what the patterns of the configuration stood for last, as JSON. */
   expansion: { one: number; expansion: string };
+  /** The plans of pull requests that were sent, in the state that belongs to no target: in short and as a whole, as JSON. */
+  reviewed_plan: { id: string; at: string; entry: string; plan: string };
+  /** What people asked for on the dashboard, by the key of the request; `until` is null once it has ended. */
+  action: { key: string; at: string; content: string; until: number | null; ended: string };
   /** One row: the id in the name under which leases are taken. */
   holder: { one: number; id: string };
 };
@@ -90,6 +96,30 @@ export const sharedMigrations: Migrations = {
   },
   "012-expansion": {
     up: (db) => createTable(db, "expansion", { columns: { one: "integer", expansion: "text" }, key: ["one"] }),
+  },
+  // After the last one that PostgreSQL alone has.
+  "017-reviewed-plans": {
+    up: (db) =>
+      createTable(db, "reviewed_plan", {
+        columns: { id: "text", at: "text", entry: "text", plan: "text" },
+        key: ["id"],
+        indexes: [["at", "id"]],
+      }),
+  },
+  "018-resource-changes": {
+    up: (db) =>
+      createTable(db, "resource_change", {
+        columns: { event: "integer", through: "integer", changed: "text" },
+        key: ["event"],
+      }),
+  },
+  "019-actions": {
+    up: (db) =>
+      createTable(db, "action", {
+        columns: { key: "text", at: "text", content: "text", until: "integer?", ended: "text" },
+        key: ["key"],
+        indexes: [["at"], ["until"]],
+      }),
   },
 };
 

@@ -1,19 +1,27 @@
-import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import { type Kysely, type SelectQueryBuilder, sql, type Transaction } from "kysely";
+import type { PlanReply, ReviewedPlan, WrittenChanges } from "../../contract/generated/output.ts";
 import type { GateReceipt } from "../../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
 import { NO_PROGRESS, type TargetProgress } from "../../core/stages/target-progress.ts";
 import { chunks } from "../../store/prepared-query.ts";
-import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
+import type { Store } from "../../store/store.ts";
+import { driftSpan, type ResourcesSeen, resourceChanges } from "../resource-events.ts";
 import {
+  type ActionTime,
+  type ActionTurn,
+  type EndedAction,
+  KEPT_CHANGES,
   KEPT_EVENTS,
   KEPT_GATE_RECEIPTS,
   KEPT_PASSES,
+  KEPT_PLANS,
   NO_MEMORY,
   type PassMemory,
   type StoredPage,
   type StoredPageRequest,
+  type TakenAction,
   type TargetStore,
 } from "../target-store.ts";
 import type { StateDatabase } from "./state-database.ts";
@@ -40,8 +48,7 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
     },
     keep: async ({ status, records = [], resources = null, memory }) => {
       await (await writable()).write(async (database) => {
-        for (const record of records) await database.insertInto("pass").values(passRow(record)).execute();
-        if (records.length > 0) await removeOldPasses(database);
+        await storeRecords(database, records);
         if (resources !== null) await storeResources(database, resources);
         if (memory !== undefined) await storeMemory(database, memory);
         const row = statusRow(status);
@@ -49,6 +56,35 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
           .insertInto("status")
           .values(row)
           .onConflict((conflict) => conflict.column("one").doUpdateSet({ status: row.status }))
+          .execute();
+      });
+    },
+    keepRecords: async (records) => {
+      await (await writable()).write((database) => storeRecords(database, records));
+    },
+    takeAction: async (asked, time) => {
+      const store = await writable();
+      return store.write(async (database) => takeAction(database, asked, await timed(store, database, time)));
+    },
+    renewAction: async (key, time) => {
+      const store = await writable();
+      await store.write(async (database) => {
+        const { until } = await timed(store, database, time);
+        await database
+          .updateTable("action")
+          .set({ until })
+          .where("key", "=", key)
+          .where("until", "is not", null)
+          .execute();
+      });
+    },
+    endAction: async (key, ended) => {
+      await (await writable()).write(async (database) => {
+        await storeRecords(database, [ended.record]);
+        await database
+          .updateTable("action")
+          .set({ until: null, ended: JSON.stringify(ended) })
+          .where("key", "=", key)
           .execute();
       });
     },
@@ -96,6 +132,31 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
           .execute(),
       );
     },
+    reviewedPlans: async (since, page) => {
+      let query = (await read())
+        ?.selectFrom("reviewed_plan")
+        .select(["id", "at", "entry"])
+        .where("at", ">=", since)
+        .orderBy("at", "desc")
+        .orderBy("id", "desc");
+      const [at, id = ""] = page.after?.split("_") ?? [];
+      if (at !== undefined)
+        query = query?.where(({ or, and, eb }) => or([eb("at", "<", at), and([eb("at", "=", at), eb("id", "<", id)])]));
+      return pageOf(query, page, {
+        entry: ({ entry }): ReviewedPlan => JSON.parse(entry),
+        cursor: (row) => `${row.at}_${row.id}`,
+      });
+    },
+    reviewedPlan: async (id, since) => {
+      const row = await (await read())
+        ?.selectFrom("reviewed_plan")
+        .select("plan")
+        .where("id", "=", id)
+        .where("at", ">=", since)
+        .executeTakeFirst();
+      return row === undefined ? null : JSON.parse(row.plan);
+    },
+    keepReviewedPlan: async (reply) => (await writable()).write((database) => storeReviewedPlan(database, reply)),
     passAt: async (at) => {
       const time = new Date(at).toISOString();
       // Commits that a pass superseded have its times, and come before it.
@@ -103,6 +164,8 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
         ?.selectFrom("pass")
         .select("record")
         .where("ended_at", ">=", time)
+        // What people asked for is among the passes; within a text, these quotes would be escaped.
+        .where("record", "not like", '%"result":"action"%')
         .orderBy("ended_at")
         .orderBy("nth", "desc")
         .executeTakeFirst();
@@ -110,11 +173,47 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
       return record !== null && record.startedAt <= time ? record : null;
     },
     passes: async (page) => newestFirst((await read())?.selectFrom("pass").select(["nth", "record as entry"]), page),
-    events: async ({ identity, hasDrifted }, page) => {
-      let query = (await read())?.selectFrom("resource_event").select(["nth", "event as entry"]);
+    events: async ({ identity, hasDrifted, at, isKnown, withChanges }, page) => {
+      const database = await read();
+      let query = database?.selectFrom("resource_event").select(["nth", "event as entry"]);
+      if (isKnown !== undefined)
+        query = query?.where(({ exists, selectFrom }) =>
+          exists(selectFrom("resource_change").select("event").whereRef("event", "=", "resource_event.nth")),
+        );
       if (identity !== undefined) query = query?.where("identity", "=", identity);
       if (hasDrifted !== undefined) query = query?.where("has_drifted", "=", 1);
-      return newestFirst(query, page);
+      // Days have an index, which begins with whether live had drifted. A time has nothing that LIKE reads otherwise.
+      if (at !== undefined) {
+        query = query
+          ?.where("has_drifted", "in", [0, 1])
+          .where("day", "=", at.slice(0, 10))
+          .where("event", "like", `%"at":"${at}"%`);
+      }
+      if (withChanges === undefined || database === null) return newestFirst(query, page);
+      const { entries, next } = await pageOf(inOrder(query, page), page, numbered);
+      return { entries: await changedEvents(database, entries), next };
+    },
+    drifts: async (page) => {
+      const query = (await read())
+        ?.selectFrom("resource_event")
+        .select(({ selectFrom }) => [
+          "nth",
+          "event",
+          selectFrom("resource_event as later")
+            .select("later.event")
+            .whereRef("later.identity", "=", "resource_event.identity")
+            .whereRef("later.nth", ">", "resource_event.nth")
+            .orderBy("later.nth")
+            .limit(1)
+            .as("after"),
+        ])
+        .where("has_drifted", "=", 1)
+        .orderBy("nth", "desc");
+      const asked = page.after === undefined ? query : query?.where("nth", "<", Number(page.after));
+      return pageOf(asked, page, {
+        entry: ({ event, after }) => driftSpan(JSON.parse(event), after === null ? null : JSON.parse(after)),
+        cursor: ({ nth }) => String(nth),
+      });
     },
     unsettled: async ({ state }, page) => {
       let query = (await read())?.selectFrom("unsettled").select(["identity", "event"]).orderBy("identity");
@@ -139,6 +238,61 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
   };
 }
 
+async function storeRecords(database: Kysely<StateTables>, records: readonly PassRecord[]): Promise<void> {
+  for (const record of records) await database.insertInto("pass").values(passRow(record)).execute();
+  if (records.length > 0) await removeOldPasses(database);
+}
+
+type TimedAction = { readonly now: number; readonly until: number };
+
+// The clocks of two processes may differ.
+async function timed(
+  store: Store<StateTables>,
+  database: Transaction<StateTables>,
+  { now: here, forMs }: ActionTime,
+): Promise<TimedAction> {
+  const now = store.isShared ? await store.time(database) : here;
+  return { now, until: now + forMs };
+}
+
+async function takeAction(
+  database: Kysely<StateTables>,
+  { key, content, interrupted }: TakenAction,
+  { now, until }: TimedAction,
+): Promise<ActionTurn> {
+  await recordInterrupted(database, now);
+  const at = interrupted.record.startedAt;
+  const taken = await database
+    .insertInto("action")
+    .values({ key, at, content, until, ended: JSON.stringify(interrupted) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("key")
+    .executeTakeFirst();
+  if (taken !== undefined) {
+    await database.deleteFrom("action").where("at", "<", keptSince(at)).execute();
+    return { is: "taken" };
+  }
+  const found = await database.selectFrom("action").selectAll().where("key", "=", key).executeTakeFirstOrThrow();
+  if (found.until !== null) return { is: "running", content: found.content };
+  return { is: "ended", content: found.content, ...(JSON.parse(found.ended) as EndedAction) };
+}
+
+// Whoever asks next for something writes down what the process that died could not.
+async function recordInterrupted(database: Kysely<StateTables>, now: number): Promise<void> {
+  const left = await database.selectFrom("action").select(["key", "ended"]).where("until", "<=", now).execute();
+  const endedAt = new Date(now).toISOString();
+  for (const { key, ended } of left) {
+    const { record, failure }: EndedAction = JSON.parse(ended);
+    const interrupted = { record: { ...record, endedAt }, failure };
+    await storeRecords(database, [interrupted.record]);
+    await database
+      .updateTable("action")
+      .set({ until: null, ended: JSON.stringify(interrupted) })
+      .where("key", "=", key)
+      .execute();
+  }
+}
+
 type Numbered = { readonly nth: number; readonly entry: string };
 
 // The cursor of what is numbered is its number.
@@ -146,9 +300,32 @@ function newestFirst<Table extends "pass" | "resource_event", Entry>(
   query: SelectQueryBuilder<StateTables, Table, Numbered> | undefined,
   page: StoredPageRequest,
 ): Promise<StoredPage<Entry>> {
+  return pageOf(inOrder(query, page), page, { ...numbered, entry: ({ entry }) => JSON.parse(entry) });
+}
+
+const numbered = { entry: (row: Numbered) => row, cursor: ({ nth }: Numbered) => String(nth) };
+
+function inOrder<Table extends "pass" | "resource_event">(
+  query: SelectQueryBuilder<StateTables, Table, Numbered> | undefined,
+  { after }: StoredPageRequest,
+) {
   const ordered = query?.orderBy("nth", "desc");
-  const asked = page.after === undefined ? ordered : ordered?.where(sql<boolean>`nth < ${Number(page.after)}`);
-  return pageOf(asked, page, { entry: ({ entry }) => JSON.parse(entry), cursor: ({ nth }) => String(nth) });
+  return after === undefined ? ordered : ordered?.where(sql<boolean>`nth < ${Number(after)}`);
+}
+
+async function changedEvents(
+  database: Kysely<StateTables>,
+  rows: readonly Numbered[],
+): Promise<readonly ResourceEvent[]> {
+  const changed = new Map<number, string>();
+  for (const part of chunks(rows.map(({ nth }) => nth))) {
+    const found = database.selectFrom("resource_change").select(["event", "changed"]).where("event", "in", part);
+    for (const row of await found.execute()) changed.set(row.event, row.changed);
+  }
+  return rows.map(({ nth, entry }) => {
+    const text = changed.get(nth);
+    return { ...JSON.parse(entry), ...(text !== undefined && { changed: JSON.parse(text) }) };
+  });
 }
 
 // One row more than asked for shows that another page follows.
@@ -198,6 +375,38 @@ async function storeGateReceipts(database: Kysely<StateTables>, receipts: readon
     .limit(1)
     .executeTakeFirst();
   if (oldest !== undefined) await database.deleteFrom("gate_receipt").where("at", "<", oldest.at).execute();
+}
+
+async function storeReviewedPlan(database: Kysely<StateTables>, reply: PlanReply): Promise<boolean> {
+  const { id, at } = reply.plan;
+  const row = { at, entry: JSON.stringify(reply.plan), plan: JSON.stringify(reply) };
+  const earlier = await database.selectFrom("reviewed_plan").select("id").where("id", "=", id).executeTakeFirst();
+  await database
+    .insertInto("reviewed_plan")
+    .values({ id, ...row })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+    .execute();
+  const oldest = await database
+    .selectFrom("reviewed_plan")
+    .select(["at", "id"])
+    .orderBy("at", "desc")
+    .orderBy("id", "desc")
+    .offset(KEPT_PLANS.count - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const since = new Date(Date.parse(at) - KEPT_PLANS.ms).toISOString();
+  await database
+    .deleteFrom("reviewed_plan")
+    .where(({ or, and, eb }) =>
+      or([
+        eb("at", "<", since),
+        ...(oldest === undefined
+          ? []
+          : [eb("at", "<", oldest.at), and([eb("at", "=", oldest.at), eb("id", "<", oldest.id)])]),
+      ]),
+    )
+    .execute();
+  return earlier !== undefined;
 }
 
 async function progressIn(database: Kysely<StateTables>): Promise<TargetProgress> {
@@ -255,7 +464,10 @@ async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen
       has_drifted: event.hasDrifted ? 1 : 0,
       event: JSON.stringify(event),
     }));
-    await database.insertInto("resource_event").values(values).execute();
+    const { changed } = seen;
+    const insert = database.insertInto("resource_event").values(values);
+    if (changed === undefined || changed.size === 0) await insert.execute();
+    else await storeChanges(database, await insert.returning(["nth", "identity"]).execute(), changed);
   }
   for (const part of chunks(settled)) await database.deleteFrom("unsettled").where("identity", "in", part).execute();
   for (const part of chunks(unsettled)) {
@@ -275,6 +487,42 @@ async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen
       .execute();
   }
   if (events.length > 0) await removeOldEvents(database, seen);
+}
+
+async function storeChanges(
+  database: Kysely<StateTables>,
+  events: readonly { readonly nth: number; readonly identity: string }[],
+  changed: ReadonlyMap<Identity, WrittenChanges>,
+): Promise<void> {
+  let through = (await lastChange(database))?.through ?? 0;
+  const values = events.flatMap(({ nth, identity }) => {
+    const found = changed.get(identity);
+    if (found === undefined) return [];
+    const text = JSON.stringify(found);
+    through += text.length;
+    return [{ event: nth, through, changed: text }];
+  });
+  if (values.length > 0) await database.insertInto("resource_change").values(values).execute();
+}
+
+function lastChange(database: Kysely<StateTables>): Promise<{ readonly through: number } | undefined> {
+  return database.selectFrom("resource_change").select("through").orderBy("event", "desc").limit(1).executeTakeFirst();
+}
+
+async function removeOldChanges(database: Kysely<StateTables>): Promise<void> {
+  const last = await lastChange(database);
+  if (last === undefined) return;
+  const oldest = await database.selectFrom("resource_event").select("nth").orderBy("nth").limit(1).executeTakeFirst();
+  // The numbers of characters grow, so what is over the limit is at the beginning.
+  const kept = await database
+    .selectFrom("resource_change")
+    .select("event")
+    .where("through", ">", last.through - KEPT_CHANGES)
+    .orderBy("event")
+    .limit(1)
+    .executeTakeFirst();
+  const since = Math.max(oldest?.nth ?? 0, kept?.event ?? 0);
+  await database.deleteFrom("resource_change").where("event", "<", since).execute();
 }
 
 // A pass over a part of the source concerns only what it saw.
@@ -310,4 +558,5 @@ async function removeOldEvents(database: Kysely<StateTables>, { at }: ResourcesS
     .orderBy("nth")
     .executeTakeFirst();
   if (young !== undefined) await database.deleteFrom("resource_event").where("nth", "<", young.nth).execute();
+  await removeOldChanges(database);
 }

@@ -11,10 +11,10 @@ import { inSnapshot, shownSchema, stateSchemas, targetIn } from "./state-schemas
 /** Reads the ledgers in a database completely, of all targets that were ever used with it, and changes nothing. */
 export async function checkDatabase(
   address: DatabasePlace["address"],
-  { keyText, clock, random }: Omit<StateTransfer, "exportKey">,
+  { keyText, clock, random, stopping }: Omit<StateTransfer, "exportKey">,
 ): Promise<readonly CheckedLedger[]> {
   const key = requireKey(publicAddress(address), keyText);
-  await using session = await openDatabaseSession(address, { clock });
+  await using session = await openDatabaseSession(address, { clock, signal: stopping });
   const checked: CheckedLedger[] = [];
   for (const schema of await stateSchemas(session)) {
     const name = shownSchema(publicAddress(address), schema);

@@ -26,10 +26,10 @@ const POOLS = { read: 1, write: 1 };
 /** The ledgers in a database, of all targets that were ever used with it. */
 export async function databaseLedgers(
   { address, folder }: Omit<DatabasePlace, "target">,
-  { keyText, exportKey, clock, random }: StateTransfer,
+  { keyText, exportKey, clock, random, stopping }: StateTransfer,
 ): Promise<readonly LedgerSource[]> {
   const key = requireKey(publicAddress(address), keyText);
-  await using session = await openDatabaseSession(address, { clock });
+  await using session = await openDatabaseSession(address, { clock, signal: stopping });
   const ledgers: LedgerSource[] = [];
   for (const schema of await stateSchemas(session)) {
     const name = shownSchema(publicAddress(address), schema);
@@ -118,7 +118,7 @@ async function nameDrafts(
 // What says nothing about a target: a status that was asked for creates it too.
 const EMPTY_TABLES = ["migration", "migration_lock", "commits"]
   .map((name) => `holdfast_${name}`)
-  .concat("holder", "writer", "writer_lease", "target");
+  .concat("cache", "holder", "writer", "writer_lease", "target", "key_check");
 
 /** Refuses a schema that a process is using, or that has anything in it. A schema that is replaced is locked first. */
 async function requireNoLedger(

@@ -2,27 +2,29 @@ import { hostname } from "node:os";
 import { type Kysely, sql } from "kysely";
 import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { seal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { requireSchema } from "../../store/migrate.ts";
 import { publicAddress } from "../../store/postgres/address.ts";
 import { databaseError, openPostgresStore } from "../../store/postgres/open.ts";
 import { hasSchema, IDLE_TRANSACTION_MS } from "../../store/postgres/session.ts";
-import { unlessStopped } from "../../store/postgres/unless-stopped.ts";
+import { lazyStore, unlessStopped } from "../../store/postgres/unless-stopped.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError } from "../../store/store-error.ts";
 import { ledgerIn } from "../database/ledger.ts";
 import { holderId, recordedNames } from "../database/state-database.ts";
-import { givenKey, requireSealedWith } from "../database/state-key.ts";
+import { givenKey, requireKeyOf, requireSealedWith } from "../database/state-key.ts";
 import type { StateTables } from "../database/state-schema.ts";
 import { storedTarget } from "../database/target-store.ts";
 import { makeStateFolder } from "../sqlite/ledger-folders.ts";
 import type { DatabasePlace, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
+import { cacheTable } from "./cache-table.ts";
 import { schemaOf, shownSchema } from "./state-schemas.ts";
 import { postgresStateMigrations } from "./state-tables.ts";
 import { isWriterLeaseHeld, takeWriterLease } from "./writer-lease.ts";
 
-// Of all targets of a process together, since many machines may share those of the database.
-const POOLS = { read: 4, write: 4 };
+/** The connections of all targets of a process together, since many machines may share those of the database. */
+export const POOLS = { read: 4, write: 4 };
 
 /** The state of a target in a PostgreSQL database, in a schema of its own. */
 export function postgresStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
@@ -30,7 +32,6 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const schema = schemaOf(place.target);
   const migrations = postgresStateMigrations(place.target);
   const shown = shownSchema(publicAddress(address), schema);
-  let opening: Promise<Store<StateTables>> | null = null;
   // The number under which this process took the lock; null while it has not.
   let number: number | null = null;
   let hasFormer = false;
@@ -42,9 +43,12 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     const key = keyText === null ? null : givenKey(keyText);
     await using resources = new AsyncDisposableStack();
     const store = resources.use(await openStore());
-    if (key !== null) await requireSealedWith(key, store.read, `the state in ${shown}`);
+    if (key !== null) {
+      await requireSealedWith(key, store.read, `the state in ${shown}`);
+      requireKeyOf(await keyCheckIn(store.read), key, `the state in ${shown}`);
+    }
     resources.move();
-    return store;
+    return key === null ? store : withKeyCheck(store, key, shown);
   };
   const openStore = async (): Promise<Store<StateTables>> => {
     let mayMigrate = true;
@@ -58,31 +62,12 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     });
     return opened.catch((error: unknown) => (mayMigrate ? Promise.reject(error) : throwInUse(shown, error)));
   };
-  const openUnlessStopped = async (): Promise<Store<StateTables>> => {
-    const asked = open();
-    let isStopped = false;
-    // Nobody waits for it any more.
-    const closed = asked.then((store) => (isStopped ? store.close() : undefined));
-    closed.catch(() => undefined);
-    try {
-      return await unlessStopped(asked, waiting);
-    } catch (error) {
-      isStopped = true;
-      throw error;
-    }
-  };
-  const opened = async (): Promise<Store<StateTables>> => {
-    opening ??= openUnlessStopped().catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    return fenced(await opening, () => number, shown);
-  };
+  const lazy = lazyStore(open, waiting);
+  const opened = async (): Promise<Store<StateTables>> => fenced(await lazy.opened(), () => number, shown);
   const database = {
     writable: opened,
     readable: opened,
-    // Whoever opened it was told why it cannot be.
-    [Symbol.asyncDispose]: async () => (await opening?.catch(() => null))?.close(),
+    [Symbol.asyncDispose]: lazy[Symbol.asyncDispose],
   };
   const lock = async (): Promise<StateLock> => {
     const store = await opened();
@@ -114,11 +99,11 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
     isLocked,
     open: async ({ keyText }) => {
       const key = requireKey(shown, keyText);
-      // For the caches alone: a machine without a disk has none.
+      // For the caches of the sources alone: a machine without a disk has none.
       await makeStateFolder(folder).catch((error: unknown) => {
         if (!isUnwritable(error)) throw error;
       });
-      await opened();
+      const store = await lazy.opened();
       return {
         key,
         isWritable: true,
@@ -126,6 +111,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
         holder: () => holderOf(number),
         formerHolder: async () => (number !== null && hasFormer ? holderOf(number - 1) : null),
         ledger: async (server) => ledgerIn(await opened(), { server, key }),
+        cache: (_, about) => cacheTable(store, { ...waiting, address, key, about, stopping: options.stopping }),
       };
     },
     [Symbol.asyncDispose]: database[Symbol.asyncDispose],
@@ -140,6 +126,35 @@ export function requireKey(shown: string, keyText: string | null): SealKey {
     });
   }
   return givenKey(keyText);
+}
+
+// Leaves a value that is sealed with the key, by which another one is noticed also where nothing else is sealed.
+function withKeyCheck(store: Store<StateTables>, key: SealKey, shown: string): Store<StateTables> {
+  let isKept = false;
+  return {
+    ...store,
+    write: async (change) => {
+      const result = await store.write(async (transaction) => {
+        if (!isKept) await keepKeyCheck(transaction, key, shown);
+        return change(transaction);
+      });
+      isKept = true;
+      return result;
+    },
+  };
+}
+
+async function keepKeyCheck(database: Kysely<StateTables>, key: SealKey, shown: string): Promise<void> {
+  await sql`INSERT INTO key_check (one, sealed) VALUES (1, ${seal(key, "", "key check")}) ON CONFLICT DO NOTHING`.execute(
+    database,
+  );
+  // Another process with another key may have been the first.
+  requireKeyOf(await keyCheckIn(database), key, `the state in ${shown}`);
+}
+
+async function keyCheckIn(database: Kysely<StateTables>): Promise<Uint8Array | null> {
+  const { rows } = await sql<{ sealed: Uint8Array }>`SELECT sealed FROM key_check`.execute(database);
+  return rows[0]?.sealed ?? null;
 }
 
 // A process whose connection broke may have lost the lock without knowing. Whoever takes it changes the number, which

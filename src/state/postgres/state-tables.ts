@@ -4,11 +4,15 @@ import { sql } from "kysely";
 import { createTable, type TableDefinition } from "../../store/create-table.ts";
 import type { Migrations } from "../../store/migrate.ts";
 import { type StateTables, sharedMigrations } from "../database/state-schema.ts";
+import { createCacheTable } from "./cache-table.ts";
 
 /** The tables as they were at first, with the one that says who writes. */
 const tables: {
   readonly [table in
-    | Exclude<keyof StateTables, "memory" | "gate_receipt" | "progress" | "expansion">
+    | Exclude<
+        keyof StateTables,
+        "memory" | "gate_receipt" | "progress" | "expansion" | "reviewed_plan" | "resource_change" | "action"
+      >
     | "last_applied"
     | "writer"]: TableDefinition;
 } = {
@@ -90,6 +94,12 @@ export function postgresStateMigrations(target: string | null): Migrations {
         await createTable(database, "target", { columns: { one: "integer", name: "text?" }, key: ["one"] });
         await sql`INSERT INTO target (one, name) VALUES (1, ${target})`.execute(database);
       },
+    },
+    "015-cache": { up: createCacheTable },
+    // Holds are not sealed, so another key would not be noticed by them.
+    "016-key-check": {
+      up: (database) =>
+        createTable(database, "key_check", { columns: { one: "integer", sealed: "bytes" }, key: ["one"] }),
     },
   };
 }

@@ -16,6 +16,7 @@ import { openToRead } from "../../store/sqlite/open-connection.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
 import { givenKey, requireUnsealed } from "../database/state-key.ts";
 import type { OnForgotten, State, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
+import { cacheFile } from "./cache-file.ts";
 import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
 import type { FolderDatabase } from "./state-database.ts";
 
@@ -89,6 +90,7 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
           const { openFolderLedger } = await import("./open-folder-ledger.ts");
           return openFolderLedger(await opened(), { folder, server, key, isWritable, reading, onForgotten });
         },
+        cache: (name, about) => cacheFile(join(folder, "cache", name), { key, about, clock: options.clock }),
       };
     },
     [Symbol.asyncDispose]: async () => (await database)?.[Symbol.asyncDispose](),

@@ -6,6 +6,7 @@ import { StoreError } from "../store-error.ts";
 import { connectionString } from "./address.ts";
 import { toStoreError } from "./connection.ts";
 import { databaseError } from "./open.ts";
+import { unlessStopped } from "./unless-stopped.ts";
 
 const ANSWER_MS = 10_000;
 const CLOSE_MS = 1000;
@@ -30,12 +31,14 @@ type SessionOptions = {
   readonly namespace?: string | null;
   /** How long a connection or an answer is waited for, in milliseconds. @default 10_000 */
   readonly answerMs?: number;
+  /** Ends the wait for an answer. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Opens a session. */
 export async function openDatabaseSession(
   address: Secret,
-  { clock, namespace = null, answerMs = ANSWER_MS }: SessionOptions,
+  { clock, namespace = null, answerMs = ANSWER_MS, signal }: SessionOptions,
 ): Promise<DatabaseSession> {
   const client = new Client({
     connectionString: connectionString(address, namespace),
@@ -46,12 +49,11 @@ export async function openDatabaseSession(
   });
   // A connection that breaks is noticed at its next use.
   client.on("error", () => undefined);
-  const translated = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work();
-    } catch (error) {
+  const translated = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const asked = work().catch((error: unknown) => {
       throw databaseError(address, toStoreError(error));
-    }
+    });
+    return unlessStopped(asked, { address, signal, clock });
   };
   // A server that is cut off would never answer.
   const close = (): Promise<void> => Promise.race([client.end(), clock.sleep(CLOSE_MS, { ref: false })]);

@@ -138,7 +138,7 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   corrupt: "it is damaged, or not a database",
   "newer-schema": "it was written by a newer release",
   "older-schema": "it was written by an older release and has not been upgraded",
-  empty: "its first start was interrupted, and it is still empty",
+  empty: "its first start has not ended, or was interrupted: it is still empty",
   absent: "there is no such file",
 };
 

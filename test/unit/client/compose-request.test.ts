@@ -3,7 +3,10 @@ import { composeRequest } from "../../../src/client/compose-request.ts";
 import { operation } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 
-const line = { origin: "http://127.0.0.1", base: "", token: new Secret("token"), userAgent: "test" };
+const line = {
+  ...{ origin: "http://127.0.0.1", base: "", token: new Secret("token"), userAgent: "test" },
+  actor: (): string | null => null,
+};
 
 test("a server reads the query that was meant, whatever its values contain", () => {
   const query = {
@@ -31,4 +34,12 @@ test("half a character in a query is replaced as in any URL", () => {
 test("an empty query leaves no question mark", () => {
   const { path } = composeRequest(operation("listApps"), { query: { fqn: undefined } }, line);
   expect(path).not.toContain("?");
+});
+
+test("a write names the person who asked for it, and a read does not", () => {
+  const asked = { ...line, actor: () => "Zoë \u202e" };
+  const write = composeRequest(operation("putApp"), { body: {} }, asked);
+  expect(write.headers).toMatchObject({ "X-Holdfast-Actor": "Zo%C3%AB%20%E2%80%AE" });
+  expect(composeRequest(operation("listApps"), {}, asked).headers).not.toHaveProperty("X-Holdfast-Actor");
+  expect(composeRequest(operation("putApp"), { body: {} }, line).headers).not.toHaveProperty("X-Holdfast-Actor");
 });

@@ -19,6 +19,7 @@ function looping(intervalMs: number) {
       passes += 1;
       if (waiting !== null && passes >= waiting.count) waiting.resolve();
       await gate.hold;
+      return null;
     },
     { intervalMs, signal: stop.signal },
   );
@@ -53,6 +54,7 @@ test("all that is asked for before a pass makes one pass with the first cause an
       const next = asked.shift();
       if (next === undefined) stop.abort();
       next?.();
+      return null;
     },
     { intervalMs: HOUR, signal: stop.signal },
   );
@@ -60,6 +62,27 @@ test("all that is asked for before a pass makes one pass with the first cause an
     null,
     { target: "prod", scope: "changes", cause: "webhook" },
     { target: "prod", scope: "all", cause: "webhook" },
+  ]);
+});
+
+test("a pass that is cut short is made again after the wait that it tells, until one is asked for", async () => {
+  const queue = createPassQueue({ clock: systemClock });
+  const stop = new AbortController();
+  const begun: unknown[] = [];
+  const pass = async ({ job, losses }: DuePass) => {
+    begun.push([job?.cause, losses]);
+    if (begun.length === 5) stop.abort();
+    if (losses < 2) return { afterMs: 1, losses: losses + 1 };
+    queue.enqueue(CHANGE);
+    return { afterMs: HOUR, losses: losses + 1 };
+  };
+  await queue.work("prod", pass, { intervalMs: HOUR, signal: stop.signal });
+  expect(begun).toEqual([
+    [undefined, 0],
+    ["retry", 1],
+    ["retry", 2],
+    ["change", 0],
+    ["retry", 1],
   ]);
 });
 
@@ -72,6 +95,7 @@ test("a command runs between two passes of its target, and beside those of other
     await promise;
     order.push("pass");
     stop.abort();
+    return null;
   };
   const working = queue.work("prod", pass, { intervalMs: HOUR, signal: stop.signal });
   const command = queue.between("prod", async () => order.push("command"));
@@ -91,6 +115,7 @@ test("no more passes than the queue allows run at once, over all targets", async
     most = Math.max(most, running);
     await new Promise(setImmediate);
     running -= 1;
+    return null;
   };
   const targets = ["a", "b", "c", "d"];
   const working = targets.map((target) => queue.work(target, pass, { intervalMs: HOUR, signal: stop.signal }));
@@ -175,9 +200,13 @@ describe("the passes of a target", () => {
         "prod",
         async ({ stopWaiting }) => {
           passes += 1;
-          if (passes > 1) return stop.abort();
+          if (passes > 1) {
+            stop.abort();
+            return null;
+          }
           if (rings) queue.enqueue(CHANGE);
           if (!stopWaiting.aborted) await new Promise((resolve) => stopWaiting.addEventListener("abort", resolve));
+          return null;
         },
         { intervalMs, signal: stop.signal },
       );
@@ -189,6 +218,7 @@ describe("the passes of a target", () => {
     let passes = 0;
     const pass = async () => {
       passes += 1;
+      return null;
     };
     const queue = createPassQueue({ clock: systemClock });
     await queue.work("prod", pass, { intervalMs: HOUR, signal: AbortSignal.abort() });

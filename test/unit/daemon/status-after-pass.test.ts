@@ -48,7 +48,7 @@ test("content that is uncommitted has no revision, also when the pass before it 
     statusReport({ targets: [edited], stages: [], daemon: null, diagnostics: [] }, { format: "text", width: 80 }),
   ).toMatch(/wanted +uncommitted\n +applied +c0ffee\n/);
   const passes = [clean, edited].flatMap(({ lastPass }) => lastPass ?? []);
-  expect(historyText([{ target: "default", passes }])).toMatch(/ c0ffee +applied: .*\n.* uncommitted +applied: /);
+  expect(historyText([{ target: "default", passes }], 80)).toMatch(/ c0ffee +applied: .*\n.* uncommitted +applied: /);
 });
 
 test.each(["failed", "kept"] as const)(

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { systemClock, systemRandom } from "../../../src/clock/system.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
@@ -16,6 +17,8 @@ import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import type { ApplyRules, PlanRules } from "../../../src/engine/target.ts";
 import type { SinkType } from "../../../src/engine/token-sink.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
+import { cacheFile } from "../../../src/state/sqlite/cache-file.ts";
+import type { State } from "../../../src/state/state.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { memoryState } from "../../support/memory-state.ts";
 
@@ -45,18 +48,26 @@ export type PassOptions = {
   readonly refusal?: () => WriteRefusal | null;
   /** Milliseconds after which a lost request is taken for lost. */
   readonly deadline?: number;
+  /** The build of the program that makes it. */
+  readonly build?: string;
+  /** An open session, as a daemon has over many passes; one of its own unless told otherwise. */
+  readonly session?: ServerSession;
 };
 
-/** Passes over one server with one state, each with a session of its own as separate commands would have it. */
-export async function passes(url: string, token = new Secret("test-token")) {
+/**
+ * Passes over one server with one state, in memory with its caches in files unless another is given, each with a session of
+ * its own as separate commands would have it.
+ */
+export async function passes(url: string, token = new Secret("test-token"), given: State | null = null) {
   const folder = await temporaryFolder();
-  const state = await memoryState().open({ keyText: null });
+  const state = given ?? (await stateWithFiles(folder));
   const session = (options: PassOptions) =>
     openSession({
       server: { name: "test", url },
       state,
       folder,
       sink: options.sink === undefined ? defaultSink : options.sink,
+      ...(options.build === undefined ? {} : { build: options.build }),
       registersModels: options.registersModels ?? false,
       token: () => token,
       concurrency: 8,
@@ -127,12 +138,12 @@ export async function passes(url: string, token = new Secret("test-token")) {
       // A stop request is for the apply.
       run: { ...runOf(options), stopping: new AbortController().signal },
     };
-    const facts = cache?.load(given.records.heads) ?? null;
+    const facts = (await cache?.load(given.records.heads)) ?? null;
     const scope = { ...EVERYTHING, ...kept, facts };
     const observed = await observe(selected(manifests, options), { ...given, scope });
     const checks = { creates: "dry-run", guards: null, hasSink: session.sink !== null } as const;
     const plan = await planAgainstLive(observed, { ...given, checks });
-    cache?.keep(plan);
+    await cache?.keep(plan);
     return plan;
   };
   return {
@@ -141,7 +152,9 @@ export async function passes(url: string, token = new Secret("test-token")) {
     progress,
     session,
     plan: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
-      await using one = await session(options);
+      await using own = options.session === undefined ? await session(options) : null;
+      const one = options.session ?? own;
+      if (one === null) throw new TypeError("no session");
       const cache = options.recalls === false ? null : one.cache;
       return await planned(one, manifests, options, { cache, needsReceipts: false });
     },
@@ -166,6 +179,14 @@ export async function passes(url: string, token = new Secret("test-token")) {
       };
     },
   };
+}
+
+async function stateWithFiles(folder: string): Promise<State> {
+  const opened = await memoryState().open({ keyText: null });
+  const { key } = opened;
+  const cache: State["cache"] = (name, about) =>
+    cacheFile(join(folder, "cache", name), { key, about, clock: systemClock });
+  return { ...opened, cache };
 }
 
 /** The results of an apply, by identity. */

@@ -48,6 +48,7 @@ test("S86 a pipe, a device, a socket, a folder and a file that is too large are 
 
 // These read files of the package, of the kernel, or of a folder that is ours.
 const others = [
+  "src/commands/targets/target-state.ts",
   "src/server/endpoint-file.ts",
   "src/source/remote/bare-repository.ts",
   "src/state/sqlite/import-state.ts",

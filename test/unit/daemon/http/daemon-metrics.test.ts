@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import type { ReadEvent } from "../../../../src/core/report/events.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
+import { nothingShown } from "../../../../src/daemon/api/dashboard-source.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-route.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
@@ -55,6 +56,7 @@ async function started() {
   let collected = 0;
   const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
   const server = await startDaemonServer({
+    dashboard: nothingShown,
     host: "127.0.0.1",
     port: 0,
     log,

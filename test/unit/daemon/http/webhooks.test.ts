@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
+import { nothingShown } from "../../../../src/daemon/api/dashboard-source.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import { createLog } from "../../../../src/log/log.ts";
 
@@ -37,6 +38,7 @@ async function receiving(secret: string | null = SECRET) {
     ...own,
   };
   const server = await startDaemonServer({
+    dashboard: nothingShown,
     ...options,
     hookOf: (source) => (source === "platform" ? platform : undefined),
   });

@@ -1,11 +1,12 @@
-import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../../../src/clock/clock.ts";
 import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import type { GateStatus } from "../../../../src/contract/generated/output.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
+import { nothingShown } from "../../../../src/daemon/api/dashboard-source.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
+import { startDashboardServer } from "../../../../src/daemon/http/dashboard-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-route.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
@@ -116,6 +117,17 @@ type Shown = {
   readonly clock: Clock;
 };
 
+const parts = (token: string | null, clock = systemClock) => ({
+  host: "127.0.0.1",
+  port: 0,
+  log: createLog({ level: "silent", format: "json", stream: { write: () => {} } }),
+  clock: { ...clock, now: () => NOW },
+  random: systemRandom,
+  stopping: new AbortController().signal,
+  token: () => (token === null ? null : new Secret(token)),
+  build: { version: "0.0.0", commit: null },
+});
+
 async function started(
   token: string | null,
   {
@@ -125,17 +137,11 @@ async function started(
     clock = systemClock,
   }: Partial<Shown> = {},
 ) {
-  const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
   const server = await startDaemonServer({
+    ...parts(token, clock),
+    dashboard: nothingShown,
     host,
-    port: 0,
-    log,
-    clock: { ...clock, now: () => NOW },
-    random: systemRandom,
-    stopping: new AbortController().signal,
     hookOf: () => undefined,
-    token: () => (token === null ? null : new Secret(token)),
-    build: { version: "0.0.0", commit: null },
     targets: async () => targets,
     stateLostSince,
     gates: async (target) => (target === "prod" ? { gates } : {}),
@@ -145,76 +151,45 @@ async function started(
   return `${server.url.replace("0.0.0.0", "127.0.0.1")}/status`;
 }
 
-async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
+test("a browser that asks for the status is sent to the dashboard, and everything else gets JSON", async () => {
+  const url = await started(null);
+  const page = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  const sent = await fetch(url, { headers: { accept: page }, redirect: "manual" });
+  expect([sent.status, sent.headers.get("location"), sent.headers.get("vary")]).toEqual([302, "/", "accept"]);
+  for (const accept of ["*/*", "application/json", ""]) {
+    const reply = await fetch(url, { headers: { accept } });
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(await reply.json()).toMatchObject({ daemon: { pid: process.pid }, targets: [{ target: "prod" }, {}] });
+  }
+});
 
-test("S17 the status page shows hostile names as text, runs no script and fits a phone", async () => {
+test("without JavaScript the page names what shows the status too, and that is there", async () => {
   const url = await started(null);
   const browser = await startBrowser();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await browser.newPage({ javaScriptEnabled: false });
   page.setDefaultTimeout(180_000);
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  const requests: string[] = [];
-  page.on("request", (request) => requests.push(request.url()));
   await page.goto(url);
-  expect(await page.title()).toBe("(1) Holdfast");
-  expect(await page.locator("h1").allTextContents()).toEqual(["Holdfast"]);
-  expect(await page.locator("script, img, a, iframe, form").count()).toBe(0);
-  const names = await page.locator("td.name").allTextContents();
-  expect(names.slice(0, hostile.length)).toEqual([...hostile.slice(0, -1), "service/dev:web/\\u202eipa"]);
-  // Those that need attention come first, and a page is bounded.
-  expect(names).toHaveLength(500);
-  expect(await page.getByText("108 more resources not listed.").count()).toBe(1);
-  expect(await page.locator("[onmouseover], [onerror]").count()).toBe(0);
-  // The policy forbids a script even where one came in.
-  const ran = page.evaluate(`
-    const script = document.createElement("script");
-    script.textContent = "document.title = 'owned'";
-    document.head.append(script);
-    document.title`);
-  expect(await ran).toBe("(1) Holdfast");
-  expect(complaints).toEqual([expect.stringContaining("Content Security Policy")]);
-  expect(requests.filter((each) => !each.startsWith("data:"))).toEqual([url]);
-  await screenshot(page, "wide");
-  for (const [width, name] of [
-    [390, "phone"],
-    [320, "narrow"],
-  ] as const) {
-    await page.setViewportSize({ width, height: 800 });
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-    await screenshot(page, name);
-  }
-  await page.emulateMedia({ colorScheme: "dark" });
-  await screenshot(page, "phone-dark");
+  expect(page.url()).toBe(url.replace("/status", "/"));
+  const [text] = await page.locator("noscript").allInnerTexts();
+  expect(text).toBe(
+    "This page needs JavaScript. Without it, holdfast status shows the targets in a terminal, and /api/v1/targets as JSON.",
+  );
+  await page.locator("noscript a").click();
+  expect(await page.locator("body").innerText()).toMatch(/^\{"at":.*"targets":\[/);
 });
 
-test("gates that have not passed stand before the facts, and what the registry alone holds after them", async () => {
-  const url = await started(null);
+test("a dashboard without a daemon sends browsers from the status to the page, and has no status itself", async () => {
+  await using server = await startDashboardServer({ ...parts(null), stateLostSince: () => null, source: nothingShown });
+  const asked = (accept: string) => fetch(`${server.url}/status`, { headers: { accept }, redirect: "manual" });
+  expect((await asked("text/html")).headers.get("location")).toBe("/");
+  expect((await asked("application/json")).status).toBe(404);
+});
+
+test("gates, what the registry alone holds, and targets that have retired are in the status", async () => {
+  const url = await started(null, { targets: [...overviews, retired] });
   const document = (await (await fetch(url)).json()) as { targets: object[] };
-  expect(document.targets).toMatchObject([{ gates, registryOnly }, { target: hostile[3] }]);
+  expect(document.targets).toMatchObject([{ gates, registryOnly }, { target: hostile[3] }, { condition: "Retired" }]);
   expect(document.targets[1]).not.toHaveProperty("gates");
-  const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
-  const [, closed = "", after = ""] = /Gates that have not passed(.*?)<dl>(.*)$/s.exec(page) ?? [];
-  const first =
-    "model-version/ranking/main@2: failed at 2026-11-22T11:57:00.000Z: metric accuracy at least 0.9 (&lt;/style&gt;";
-  expect(closed).toContain(first);
-  expect(closed).toContain(": no answer at 2026-11-22T11:56:00.000Z: service/dev:web/\\u202eipa: nobody answers");
-  expect(after).toContain("<dt>Gates</dt><dd>3 passed, 1 failed, 1 no answer</dd>");
-  expect(after).toContain("Held by the registry alone</strong><ul><li>12 chat_prompt: registry/&lt;script&gt;");
-  expect(after).toContain("\\u202eipa@1, …</li><li>model-version: not known, since they could not be listed</li>");
-  expect(page).not.toMatch(/<script|<img|\u202e/);
-});
-
-test("a retired target is shown, and needs no attention", async () => {
-  const url = await started(null, { targets: [retired] });
-  const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
-  expect(page).toContain("<title>Holdfast</title>");
-  expect(page).toContain("0 targets: none; 1 retired");
-  expect(page).toMatch(/old .*badge quiet">Retired<.*callout quiet"><strong>Retired<\/strong>.*its pattern is gone/s);
 });
 
 test("S36 on an address of the network the status needs the token, as bearer or as the password of a browser", async () => {
@@ -253,11 +228,8 @@ test("endless requests without a token are limited, and callers with the token g
   expect((await fetch(url, { headers: { authorization: "Bearer CANARY-page" } })).status).toBe(200);
 });
 
-test("while the state cannot be read, the page and its document say since when, and the daemon is alive but not ready", async () => {
+test("while the state cannot be read, the status says since when, and the daemon is alive but not ready", async () => {
   const url = await started(null, { stateLostSince: () => NOW - 60_000 });
-  const text = await (await fetch(url, { headers: { accept: "text/html" } })).text();
-  expect(text).toContain("The state cannot be read");
-  expect(text).toContain("has not answered since 2026-11-22T11:59:00.000Z");
   expect(await (await fetch(url)).json()).toMatchObject({ stateUnreadableSince: "2026-11-22T11:59:00.000Z" });
   const ready = await fetch(url.replace("/status", "/readyz"));
   expect([ready.status, await ready.json()]).toEqual([503, { status: "not ready", reason: "state-unavailable" }]);
