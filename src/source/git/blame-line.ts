@@ -43,7 +43,15 @@ export async function blameLine(
   if (blamed.code !== 0) return null;
   // The root commit of a complete history is a boundary too.
   const isShallow = existsSync(join(repository.commonFolder, "shallow"));
-  const newest = documentOf(entriesOf(blamed.stdout)).toSorted((a, b) => b.committedAt - a.committedAt)[0];
+  const entries = documentOf(entriesOf(blamed.stdout));
+  // A commit comes after those that it descends from, whatever their times say: several may be of one second, or of a
+  // machine whose clock was wrong. Only commits of branches that were merged are compared by their times.
+  const commits = new Set(entries.map(({ id }) => id));
+  const tips = await runGit(["merge-base", "--independent", ...commits], { folder: top ?? gitFolder, env, signal });
+  if (tips.code !== 0) return null;
+  const newest = entries
+    .filter(({ id }) => tips.stdout.includes(id))
+    .toSorted((a, b) => b.committedAt - a.committedAt)[0];
   if (newest === undefined) return null;
   const { id, author, authoredAt, isBoundary } = newest;
   return { commit: id, author, at: commitTime(authoredAt), isOldest: isShallow && isBoundary };
