@@ -13,9 +13,20 @@ const groups: { readonly [name: string]: readonly string[] } = {
   manifests: ["src/commands/validate.ts"],
   records: ["history", "hold", "reconcile", "release", "state"].map(command),
   commands: [
-    ...["adopt", "apply", "drift", "forget", "plan", "redeploy", "resolve", "status", "unlock", "whoami", "why"].map(
-      command,
-    ),
+    ...[
+      "adopt",
+      "apply",
+      "drift",
+      "forget",
+      "plan",
+      "redeploy",
+      "resolve",
+      "status",
+      "token",
+      "unlock",
+      "whoami",
+      "why",
+    ].map(command),
     "src/commands/output/write-outputs.ts",
     "src/contract/**/*.ts",
   ],

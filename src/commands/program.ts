@@ -37,6 +37,7 @@ import { simulate } from "./declarations/simulate.ts";
 import { snapshot } from "./declarations/snapshot.ts";
 import { state } from "./declarations/state.ts";
 import { status } from "./declarations/status.ts";
+import { token } from "./declarations/token.ts";
 import { unlock } from "./declarations/unlock.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
@@ -99,6 +100,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(revoke, () => import("./revoke.ts")),
     toEntry(disable, () => import("./disable.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
+    toEntry(token, () => import("./token.ts")),
   ],
   "Shell:": [
     toEntry(completion, async () => {

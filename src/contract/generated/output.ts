@@ -3386,6 +3386,65 @@ readonly ignored?: {
 }
 }
 /**
+ * A personal access token, without the token itself
+ */
+export type ListedToken = {
+/**
+ * Id of the token, which token revoke takes; null where the control plane does not tell
+ */
+readonly id: (string | null)
+/**
+ * Name of the token, unique among its owner's
+ */
+readonly name: string
+/**
+ * Whose it is, such as user:ada@example.com; null where the control plane does not tell
+ */
+readonly subject: (string | null)
+/**
+ * When it was created; null where the control plane does not tell
+ */
+readonly createdAt: (string | null)
+/**
+ * The credential that created it, and with which it ends; null where that is not known
+ */
+readonly createdWith: (string | null)
+/**
+ * When it was last used, to within ten minutes; null if it never was
+ */
+readonly lastUsedAt: (string | null)
+/**
+ * When it becomes invalid; null where no end is known
+ */
+readonly expiresAt: (string | null)
+/**
+ * Where create has put the token itself; null for others
+ */
+readonly storedAt: (string | null)
+}
+/**
+ * What token -o json writes: the personal access tokens that were created, listed or revoked; never a token itself
+ */
+export type TokensReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * create has created one, list has only read, revoke has made these void
+ */
+readonly action: ("create" | "list" | "revoke")
+/**
+ * The tokens, newest first
+ */
+readonly tokens: readonly ListedToken[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A lease that was broken
  */
 export type BrokenLease = {
