@@ -1,7 +1,7 @@
 import type { RecordedRequests } from "../client/recorded-requests.ts";
 import { isListOperation } from "../contract/operations.ts";
 import { decisionsAt } from "../core/holds.ts";
-import type { ApplyEvent, ReadEvent } from "../core/report/events.ts";
+import type { PassEvent, PassResult, ReadEvent } from "../core/report/events.ts";
 import { type SettledPass, settledEnd } from "../core/report/settled-pass.ts";
 import type { Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
@@ -61,34 +61,51 @@ async function newestOf(commits: CommitSource, signal: AbortSignal): Promise<str
   }
 }
 
-/** What a pass has reported. */
-type Reported = {
-  readonly read: ReadEvent | null;
-  readonly applied: ApplyEvent;
-  readonly startedAt: number;
-  /** Whether it depended on what other targets declare. */
-  readonly askedOthers: boolean;
+/** A pass in progress whose inputs are recorded, so that the next ones need not be made if it finds nothing to do. */
+export type RecordedPass = {
+  /** What it is made of, in place of the target itself. */
+  readonly target: Target;
+  readonly onEvent: (event: PassEvent) => void;
+  /** What is kept of it for the next ones; null if it found something to do, or depends on what may change unseen. */
+  readonly settled: (result: PassResult, settings: Settings) => Promise<SettledPass | null>;
 };
 
 const MOST_CHARACTERS = 100_000;
 
-/** What is kept of a pass for the next ones if it found nothing to do; null if it did. */
-export async function settledBy(
-  { read, applied, startedAt: at, askedOthers }: Reported,
-  target: Target,
-  { lock, requests }: SharedTurn,
-  { settingsDigest }: Settings,
-): Promise<SettledPass | null> {
-  const asked = requests.sinceBegin() ?? [];
-  const end = read === null || askedOthers ? null : settledEnd(read, applied);
-  const commit = end?.read.revision ?? null;
-  if (end === null || lock === null || commit === null || asked.length === 0) return null;
-  // While digests are the same, the next pass reads no list, and asks for less.
-  const hasDigests = asked.some(({ operation, digest }) => operation === "getDigest" && digest !== null);
-  if (hasDigests && asked.some(({ operation }) => isListOperation(operation))) return null;
-  if (target.source.commits === null || !(await isUndisturbed(target, at))) return null;
-  if (JSON.stringify([asked, end]).length > MOST_CHARACTERS) return null;
-  return { at, lock, commit, settings: settingsDigest(), requests: asked, end };
+/** Begins to record what a pass is made from: its requests, what it reads, and whether it asks other targets. */
+export function recordPass(target: Target, { lock, requests }: SharedTurn, startedAt: number): RecordedPass {
+  const { declaredElsewhere, source } = target;
+  let askedOthers = false;
+  let read: ReadEvent | null = null;
+  requests.begin();
+  return {
+    target: {
+      ...target,
+      ...(declaredElsewhere && {
+        declaredElsewhere: (identities) => {
+          askedOthers = true;
+          return declaredElsewhere(identities);
+        },
+      }),
+    },
+    onEvent: (event) => {
+      if (event.what === "read") read = event;
+      if (event.what === "kept") read = null;
+    },
+    settled: async (result, { settingsDigest }) => {
+      if (result.what !== "applied" || read === null || askedOthers) return null;
+      const end = settledEnd(read, result);
+      const commit = end?.read.revision ?? null;
+      const asked = requests.sinceBegin() ?? [];
+      if (end === null || lock === null || commit === null || asked.length === 0) return null;
+      // While digests are the same, the next pass reads no list, and asks for less.
+      const hasDigests = asked.some(({ operation, digest }) => operation === "getDigest" && digest !== null);
+      if (hasDigests && asked.some(({ operation }) => isListOperation(operation))) return null;
+      if (source.commits === null || !(await isUndisturbed(target, startedAt))) return null;
+      if (JSON.stringify([asked, end]).length > MOST_CHARACTERS) return null;
+      return { at: startedAt, lock, commit, settings: settingsDigest(), requests: asked, end };
+    },
+  };
 }
 
 // What other targets, people or the time decide is decided in each pass.

@@ -3,7 +3,7 @@ import type { JsonObject } from "../contract/json.ts";
 import { UNREACHED } from "../core/diagnostic.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
-import type { ApplyEvent, PassResult, ReadEvent } from "../core/report/events.ts";
+import type { ApplyEvent, PassResult } from "../core/report/events.ts";
 import { settledEvents } from "../core/report/settled-pass.ts";
 import { LEDGER_UNWRITABLE } from "../engine/apply/write-job.ts";
 import type { Election, Leader } from "../engine/lease/leader.ts";
@@ -28,7 +28,7 @@ import {
   waitAfterLoss,
 } from "./pass-queue.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
-import { type SharedTurn, settledBy, unchangedPass } from "./settled-pass.ts";
+import { recordPass, type SharedTurn, unchangedPass } from "./settled-pass.ts";
 import type { SourceFollower } from "./source-watcher.ts";
 import { type ClaimedTarget, claimAfter } from "./target-claim.ts";
 import { isLocked } from "./turn.ts";
@@ -128,7 +128,7 @@ export function createPass(target: Target, context: RunContext, options: PassOpt
       context.onPassDropped();
       return again;
     }
-    await recordPass(target, { ...made, startedAt, claim: turn?.claim }, { ...context, ...options });
+    await keepPass(target, { ...made, startedAt, claim: turn?.claim }, { ...context, ...options });
     // New paths were not watched while the pass ran.
     if (await options.follower.follow()) queue.enqueue({ target: name, scope: "all", cause: "change" });
     return again;
@@ -172,13 +172,6 @@ async function makePass(
   const { follower, leader, stopping } = context;
   let memory = known ?? { ...NO_MEMORY, lastApplied: null };
   let isSourceReached = true;
-  let read: ReadEvent | null = null;
-  const emit: RunContext["emit"] = (event) => {
-    if (event.what === "kept" && event.reason === "Unreachable") isSourceReached = false;
-    if (event.what === "read") read = event;
-    if (event.what === "kept") read = null;
-    context.emit(event);
-  };
   try {
     if (known === null) memory = { ...memory, ...(await recalled(target, context)) };
     // Before the source is read, so that no change in a new folder is missed.
@@ -186,7 +179,7 @@ async function makePass(
     await follower.settled();
     const unchanged = turn === undefined ? null : await unchangedPass(target, turn, job, context);
     if (unchanged !== null) {
-      for (const event of settledEvents(unchanged.end, turn?.isOwn === true)) emit(event);
+      for (const event of settledEvents(unchanged.end, turn?.isOwn === true)) context.emit(event);
       course.hasWorked = true;
       context.onWorked();
       const { commit } = unchanged;
@@ -195,29 +188,23 @@ async function makePass(
       const remembered = { lastFullPassAt: startedAt, appliedCommit: commit, unfinished: [], settled: unchanged };
       return { memory: { ...memory, ...remembered }, applied: null, cut: null };
     }
-    turn?.requests.begin();
-    let askedOthers = false;
-    const { declaredElsewhere } = target;
-    const asking: Target =
-      declaredElsewhere === undefined
-        ? target
-        : {
-            ...target,
-            declaredElsewhere: (identities) => {
-              askedOthers = true;
-              return declaredElsewhere(identities);
-            },
-          };
+    const recorded = turn === undefined ? null : recordPass(target, turn, startedAt);
+    const emit: RunContext["emit"] = (event) => {
+      if (event.what === "kept" && event.reason === "Unreachable") isSourceReached = false;
+      recorded?.onEvent(event);
+      context.emit(event);
+    };
     const daemon = { memory, onRead: follower.setPaths };
-    const run = { ...context, emit };
-    const { result, ...ended } = await reconcileAgain(asking, modeOf(scope, stopWaiting, context), daemon, run);
+    const made = recorded?.target ?? target;
+    const { result, ...ended } = await reconcileAgain(made, modeOf(scope, stopWaiting, context), daemon, {
+      ...context,
+      emit,
+    });
     memory = ended.memory;
     course.hasWorked = true;
     if (result.what === "applied" || result.what === "planned") context.onWorked();
-    if (turn !== undefined && result.what === "applied") {
-      const settled = await settledBy({ read, applied: result, startedAt, askedOthers }, target, turn, context);
-      if (settled !== null) memory = { ...memory, settled };
-    }
+    const settled = (await recorded?.settled(result, context)) ?? null;
+    if (settled !== null) memory = { ...memory, settled };
     requireNoOtherWriter(result);
     const cut = cutIn(result, leader) ?? (isSourceReached || leader !== null ? null : "unreached");
     return { memory, applied: result.what === "applied" ? result : null, cut };
@@ -260,12 +247,12 @@ function isFatal(error: unknown, { hasWorked }: Course, { isAlone }: PassContext
   return code === "locked" || (isAlone && !hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
 }
 
-type RecordedPass = MadePass & Pick<BegunPass, "startedAt"> & Pick<SharedTurn, "claim">;
+type KeptPass = MadePass & Pick<BegunPass, "startedAt"> & Pick<SharedTurn, "claim">;
 
 /** Keeps what was made, and what the next pass must know. */
-async function recordPass(
+async function keepPass(
   target: Target,
-  { memory, applied, startedAt, claim: before }: RecordedPass,
+  { memory, applied, startedAt, claim: before }: KeptPass,
   context: PassContext,
 ): Promise<void> {
   const { name, clock, intervalMs, leader, queue, stopping, sync, onFailure } = context;

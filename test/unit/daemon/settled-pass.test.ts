@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { RecordedRequests } from "../../../src/client/recorded-requests.ts";
-import type { ReadEvent } from "../../../src/core/report/events.ts";
+import type { KeptEvent, ReadEvent } from "../../../src/core/report/events.ts";
 import type { Outcome } from "../../../src/core/report/report.ts";
-import { type AnsweredRequest, settledEvents } from "../../../src/core/report/settled-pass.ts";
-import { settledBy, unchangedPass } from "../../../src/daemon/settled-pass.ts";
+import { type AnsweredRequest, type SettledPass, settledEvents } from "../../../src/core/report/settled-pass.ts";
+import { recordPass, unchangedPass } from "../../../src/daemon/settled-pass.ts";
 import type { Target } from "../../../src/engine/target.ts";
 import { SourceError } from "../../../src/source/source-error.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
@@ -60,6 +60,7 @@ const targetIn = ({ commit, isUnreachable, holds, isFrozen, hasOthers }: World):
     order: { hasOthers },
     freezes: { at: () => (isFrozen ? { until: null, reason: "release" } : null), next: () => null },
     state: { target: async () => ({ decisions: async () => ({ holds, released: [] }) }) },
+    declaredElsewhere: async () => new Set(),
   }) as unknown as Target;
 
 const contextIn = ({ now, settings }: World) =>
@@ -69,9 +70,9 @@ const contextIn = ({ now, settings }: World) =>
     settingsDigest: () => settings,
   }) as unknown as Parameters<typeof unchangedPass>[3];
 
-const turnIn = ({ lock, asked, isSame }: World, settled?: Awaited<ReturnType<typeof settledBy>>) => ({
+const turnIn = ({ lock, asked, isSame }: World, settled?: SettledPass) => ({
   claim: undefined,
-  settled: settled ?? undefined,
+  settled,
   lock,
   isOwn: false,
   requests: {
@@ -81,9 +82,13 @@ const turnIn = ({ lock, asked, isSame }: World, settled?: Awaited<ReturnType<typ
   } as RecordedRequests,
 });
 
-const made = (world: World) => {
-  const { read, applied, now, askedOthers } = world;
-  return settledBy({ read, applied, startedAt: now, askedOthers }, targetIn(world), turnIn(world), contextIn(world));
+const made = (given: World) => {
+  const { read, applied, now, askedOthers } = given;
+  const recorded = recordPass(targetIn(given), turnIn(given), now);
+  if (askedOthers) void recorded.target.declaredElsewhere?.([]);
+  // A pass that continues with another commit than it has read says so after it.
+  for (const event of read === null ? [world().read, kept] : [read]) if (event !== null) recorded.onEvent(event);
+  return recorded.settled(applied, contextIn(given));
 };
 
 /** Whether the next pass is not made, after a pass in the first world. */
@@ -172,6 +177,15 @@ test("lists are read again where digests are refused, and are not where they are
   expect(await made({ ...world(), asked: [...lists, digestOf(403)] })).not.toBe(null);
   expect(await made({ ...world(), asked: [digestOf(200)] })).not.toBe(null);
 });
+
+const kept: KeptEvent = {
+  what: "kept",
+  revision: null,
+  reason: "Unreachable",
+  message: "",
+  hint: null,
+  diagnostics: [],
+};
 
 const error = {
   severity: "error",
