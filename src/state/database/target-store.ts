@@ -1,31 +1,25 @@
-import { type Kysely, type SelectQueryBuilder, sql, type Transaction } from "kysely";
-import type { PlanReply, ReviewedPlan, WrittenChanges } from "../../contract/generated/output.ts";
+import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import type { PlanReply, ReviewedPlan } from "../../contract/generated/output.ts";
 import type { GateReceipt } from "../../core/gates/content-gate.ts";
 import type { TargetDecisions } from "../../core/holds.ts";
-import type { Identity } from "../../core/manifest.ts";
-import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
+import type { PassRecord } from "../../core/report/target-status.ts";
 import { NO_PROGRESS, type TargetProgress } from "../../core/stages/target-progress.ts";
 import { chunks } from "../../store/prepared-query.ts";
-import type { Store } from "../../store/store.ts";
-import { driftSpan, type ResourcesSeen, resourceChanges } from "../resource-events.ts";
+import { driftSpan } from "../resource-events.ts";
 import {
-  type ActionTime,
-  type ActionTurn,
-  type EndedAction,
-  KEPT_CHANGES,
-  KEPT_EVENTS,
   KEPT_GATE_RECEIPTS,
-  KEPT_PASSES,
   KEPT_PLANS,
   NO_MEMORY,
   type PassMemory,
   type StoredPage,
   type StoredPageRequest,
-  type TakenAction,
   type TargetStore,
 } from "../target-store.ts";
+import { storeRecords } from "./pass-records.ts";
+import { changedEvents, storeResources } from "./resource-history.ts";
 import type { StateDatabase } from "./state-database.ts";
-import { holdRow, passRow, type StateTables, statusRow } from "./state-schema.ts";
+import { holdRow, type StateTables, statusRow } from "./state-schema.ts";
+import { takenActions } from "./taken-actions.ts";
 
 /** What a state remembers of its target. */
 export function storedTarget({ readable, writable }: StateDatabase): TargetStore {
@@ -62,32 +56,7 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
     keepRecords: async (records) => {
       await (await writable()).write((database) => storeRecords(database, records));
     },
-    takeAction: async (asked, time) => {
-      const store = await writable();
-      return store.write(async (database) => takeAction(database, asked, await timed(store, database, time)));
-    },
-    renewAction: async (key, time) => {
-      const store = await writable();
-      await store.write(async (database) => {
-        const { until } = await timed(store, database, time);
-        await database
-          .updateTable("action")
-          .set({ until })
-          .where("key", "=", key)
-          .where("until", "is not", null)
-          .execute();
-      });
-    },
-    endAction: async (key, ended) => {
-      await (await writable()).write(async (database) => {
-        await storeRecords(database, [ended.record]);
-        await database
-          .updateTable("action")
-          .set({ until: null, ended: JSON.stringify(ended) })
-          .where("key", "=", key)
-          .execute();
-      });
-    },
+    ...takenActions(writable),
     memory: async () => {
       const row = await (await read())?.selectFrom("memory").select("memory").executeTakeFirst();
       return row === undefined ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) };
@@ -238,61 +207,6 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
   };
 }
 
-async function storeRecords(database: Kysely<StateTables>, records: readonly PassRecord[]): Promise<void> {
-  for (const record of records) await database.insertInto("pass").values(passRow(record)).execute();
-  if (records.length > 0) await removeOldPasses(database);
-}
-
-type TimedAction = { readonly now: number; readonly until: number };
-
-// The clocks of two processes may differ.
-async function timed(
-  store: Store<StateTables>,
-  database: Transaction<StateTables>,
-  { now: here, forMs }: ActionTime,
-): Promise<TimedAction> {
-  const now = store.isShared ? await store.time(database) : here;
-  return { now, until: now + forMs };
-}
-
-async function takeAction(
-  database: Kysely<StateTables>,
-  { key, content, interrupted }: TakenAction,
-  { now, until }: TimedAction,
-): Promise<ActionTurn> {
-  await recordInterrupted(database, now);
-  const at = interrupted.record.startedAt;
-  const taken = await database
-    .insertInto("action")
-    .values({ key, at, content, until, ended: JSON.stringify(interrupted) })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("key")
-    .executeTakeFirst();
-  if (taken !== undefined) {
-    await database.deleteFrom("action").where("at", "<", keptSince(at)).execute();
-    return { is: "taken" };
-  }
-  const found = await database.selectFrom("action").selectAll().where("key", "=", key).executeTakeFirstOrThrow();
-  if (found.until !== null) return { is: "running", content: found.content };
-  return { is: "ended", content: found.content, ...(JSON.parse(found.ended) as EndedAction) };
-}
-
-// Whoever asks next for something writes down what the process that died could not.
-async function recordInterrupted(database: Kysely<StateTables>, now: number): Promise<void> {
-  const left = await database.selectFrom("action").select(["key", "ended"]).where("until", "<=", now).execute();
-  const endedAt = new Date(now).toISOString();
-  for (const { key, ended } of left) {
-    const { record, failure }: EndedAction = JSON.parse(ended);
-    const interrupted = { record: { ...record, endedAt }, failure };
-    await storeRecords(database, [interrupted.record]);
-    await database
-      .updateTable("action")
-      .set({ until: null, ended: JSON.stringify(interrupted) })
-      .where("key", "=", key)
-      .execute();
-  }
-}
-
 type Numbered = { readonly nth: number; readonly entry: string };
 
 // The cursor of what is numbered is its number.
@@ -311,21 +225,6 @@ function inOrder<Table extends "pass" | "resource_event">(
 ) {
   const ordered = query?.orderBy("nth", "desc");
   return after === undefined ? ordered : ordered?.where(sql<boolean>`nth < ${Number(after)}`);
-}
-
-async function changedEvents(
-  database: Kysely<StateTables>,
-  rows: readonly Numbered[],
-): Promise<readonly ResourceEvent[]> {
-  const changed = new Map<number, string>();
-  for (const part of chunks(rows.map(({ nth }) => nth))) {
-    const found = database.selectFrom("resource_change").select(["event", "changed"]).where("event", "in", part);
-    for (const row of await found.execute()) changed.set(row.event, row.changed);
-  }
-  return rows.map(({ nth, entry }) => {
-    const text = changed.get(nth);
-    return { ...JSON.parse(entry), ...(text !== undefined && { changed: JSON.parse(text) }) };
-  });
 }
 
 // One row more than asked for shows that another page follows.
@@ -434,129 +333,4 @@ async function replaceDecisions(database: Kysely<StateTables>, { holds, released
   await database.deleteFrom("released").execute();
   for (const hold of holds) await database.insertInto("hold").values(holdRow(hold)).execute();
   for (const commit of released) await database.insertInto("released").values({ commit }).execute();
-}
-
-async function removeOldPasses(database: Kysely<StateTables>): Promise<void> {
-  const newest = await database
-    .selectFrom("pass")
-    .select(["nth", "ended_at"])
-    .orderBy("nth", "desc")
-    .executeTakeFirst();
-  if (newest === undefined) return;
-  await database
-    .deleteFrom("pass")
-    .where(({ or, eb }) =>
-      or([eb("nth", "<=", newest.nth - KEPT_PASSES.count), eb("ended_at", "<", keptSince(newest.ended_at))]),
-    )
-    .execute();
-}
-
-function keptSince(newest: string): string {
-  return new Date(Date.parse(newest) - KEPT_PASSES.ms).toISOString();
-}
-
-async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen): Promise<void> {
-  const { events, unsettled, settled } = resourceChanges(await unsettledBefore(database, seen), seen);
-  for (const part of chunks(events)) {
-    const values = part.map((event) => ({
-      identity: event.identity,
-      day: event.at.slice(0, 10),
-      has_drifted: event.hasDrifted ? 1 : 0,
-      event: JSON.stringify(event),
-    }));
-    const { changed } = seen;
-    const insert = database.insertInto("resource_event").values(values);
-    if (changed === undefined || changed.size === 0) await insert.execute();
-    else await storeChanges(database, await insert.returning(["nth", "identity"]).execute(), changed);
-  }
-  for (const part of chunks(settled)) await database.deleteFrom("unsettled").where("identity", "in", part).execute();
-  for (const part of chunks(unsettled)) {
-    const values = part.map((event) => ({
-      identity: event.identity,
-      state: event.state,
-      event: JSON.stringify(event),
-    }));
-    await database
-      .insertInto("unsettled")
-      .values(values)
-      .onConflict((conflict) =>
-        conflict
-          .column("identity")
-          .doUpdateSet(({ ref }) => ({ state: ref("excluded.state"), event: ref("excluded.event") })),
-      )
-      .execute();
-  }
-  if (events.length > 0) await removeOldEvents(database, seen);
-}
-
-async function storeChanges(
-  database: Kysely<StateTables>,
-  events: readonly { readonly nth: number; readonly identity: string }[],
-  changed: ReadonlyMap<Identity, WrittenChanges>,
-): Promise<void> {
-  let through = (await lastChange(database))?.through ?? 0;
-  const values = events.flatMap(({ nth, identity }) => {
-    const found = changed.get(identity);
-    if (found === undefined) return [];
-    const text = JSON.stringify(found);
-    through += text.length;
-    return [{ event: nth, through, changed: text }];
-  });
-  if (values.length > 0) await database.insertInto("resource_change").values(values).execute();
-}
-
-function lastChange(database: Kysely<StateTables>): Promise<{ readonly through: number } | undefined> {
-  return database.selectFrom("resource_change").select("through").orderBy("event", "desc").limit(1).executeTakeFirst();
-}
-
-async function removeOldChanges(database: Kysely<StateTables>): Promise<void> {
-  const last = await lastChange(database);
-  if (last === undefined) return;
-  const oldest = await database.selectFrom("resource_event").select("nth").orderBy("nth").limit(1).executeTakeFirst();
-  // The numbers of characters grow, so what is over the limit is at the beginning.
-  const kept = await database
-    .selectFrom("resource_change")
-    .select("event")
-    .where("through", ">", last.through - KEPT_CHANGES)
-    .orderBy("event")
-    .limit(1)
-    .executeTakeFirst();
-  const since = Math.max(oldest?.nth ?? 0, kept?.event ?? 0);
-  await database.deleteFrom("resource_change").where("event", "<", since).execute();
-}
-
-// A pass over a part of the source concerns only what it saw.
-async function unsettledBefore(
-  database: Kysely<StateTables>,
-  { isWhole, statuses }: ResourcesSeen,
-): Promise<ReadonlyMap<Identity, ResourceEvent>> {
-  const query = database.selectFrom("unsettled").select("event");
-  const identities = chunks(statuses.map(({ identity }) => identity));
-  const asked = isWhole ? [query] : identities.map((part) => query.where("identity", "in", part));
-  const found = new Map<Identity, ResourceEvent>();
-  for (const one of asked) {
-    for (const { event } of await one.execute()) {
-      const earlier: ResourceEvent = JSON.parse(event);
-      found.set(earlier.identity, earlier);
-    }
-  }
-  return found;
-}
-
-async function removeOldEvents(database: Kysely<StateTables>, { at }: ResourcesSeen): Promise<void> {
-  const newest = await database.selectFrom("resource_event").select("nth").orderBy("nth", "desc").executeTakeFirst();
-  if (newest === undefined) return;
-  await database
-    .deleteFrom("resource_event")
-    .where("nth", "<=", newest.nth - KEPT_EVENTS)
-    .execute();
-  // Events are in the order of their times, so the old ones are at the beginning.
-  const young = await database
-    .selectFrom("resource_event")
-    .select("nth")
-    .where("day", ">=", keptSince(at).slice(0, 10))
-    .orderBy("nth")
-    .executeTakeFirst();
-  if (young !== undefined) await database.deleteFrom("resource_event").where("nth", "<", young.nth).execute();
-  await removeOldChanges(database);
 }
