@@ -1,7 +1,7 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
-import { globMatcher } from "../core/selection/glob.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
+import { globMatcher } from "../model/glob.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import { publicAddress } from "../store/postgres/address.ts";

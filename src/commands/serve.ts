@@ -3,9 +3,12 @@ import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Log } from "../log/log.ts";
+import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
+import { adminTokenFile } from "../server/auth/admin-token/token-file.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/control-plane.ts";
 import type { SeedDocument } from "../server/options.ts";
+import type { FailureRule } from "../server/rollouts/rollout-driver.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { dataFolder } from "./configuration/data-folder.ts";
 import { serverKeyOptions } from "./configuration/data-options.ts";
@@ -13,6 +16,7 @@ import { startFailure } from "./connection/start-embedded.ts";
 import type { serve } from "./declarations/serve.ts";
 import { readManifestFolder } from "./input/read-manifest-folder.ts";
 import { givenFlags, logStopRequest, sayStopped } from "./output/lifecycle.ts";
+import { logOf } from "./output/log-stream.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import type { ReadSnapshot } from "./snapshots/take-snapshot.ts";
 import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
@@ -26,6 +30,8 @@ export async function run(invocation: InvocationOf<typeof serve>): Promise<numbe
   await using plane = await start(invocation, { folder, log });
   logStopRequest(terminal, log);
   await writeResult(terminal, `listening on ${plane.url}\n`);
+  // A log of JSON has the same in its first line.
+  if (logOf(terminal.stderr) === null) terminal.stderr.write(startText(invocation, folder, plane.url));
   await new Promise<void>((done) => {
     if (terminal.stopping.aborted) done();
     terminal.stopping.addEventListener("abort", () => done(), { once: true });
@@ -59,6 +65,7 @@ async function start(
       ...(documentedOnly === undefined ? {} : { documentedOnly }),
       ...(unknownFields === undefined ? {} : { unknownFields }),
       ...(rolloutSeconds === undefined ? {} : { rolloutSeconds }),
+      ...rolloutOptions(invocation),
       ...(seed === undefined ? {} : { seed: await readSeed(seed, terminal) }),
       ...(read === null ? {} : { snapshot: read.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
@@ -81,6 +88,20 @@ async function start(
   }
 }
 
+/** Where things are, and what is simulated. */
+function startText({ flags, terminal: { env } }: Invocation, folder: string, url: string): string {
+  const rows = {
+    docs: `${url}/docs`,
+    data: flags.database ? `PostgreSQL; keys and files in ${folder}` : folder,
+    "admin token": env.HOLDFAST_ADMIN_TOKEN ? "in HOLDFAST_ADMIN_TOKEN" : adminTokenFile(folder),
+    rollouts: flags.rolloutDriver === undefined ? "simulated: no cluster runs them" : `by ${flags.rolloutDriver}`,
+    "job runs": "simulated: no cluster runs them",
+  };
+  return Object.entries(rows)
+    .map(([name, text]) => `${name.padEnd(12)}${printable(text)}\n`)
+    .join("");
+}
+
 function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlaneOptions, "tls"> {
   const { tlsCert, tlsKey } = flags;
   if (tlsCert === undefined && tlsKey === undefined) return {};
@@ -88,6 +109,36 @@ function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlane
     throw new HoldfastError("invalid", "--tls-cert and --tls-key belong together", { hint: "give both, or neither" });
   }
   return { tls: { certificate: resolve(cwd, tlsCert), key: resolve(cwd, tlsKey) } };
+}
+
+/** The failures of simulated rollouts, or the program that carries them out. */
+function rolloutOptions({ flags, terminal }: Invocation): Partial<ControlPlaneOptions> {
+  const { rolloutDriver, rolloutTimeout = 600, rolloutConcurrency = 4, rolloutFailure } = flags;
+  const rules = (rolloutFailure ?? []).map(failureRule);
+  if (rolloutDriver === undefined) return { rolloutFailures: rules };
+  if (rules.length > 0) {
+    throw new HoldfastError(
+      "invalid",
+      "--rollout-failure is for simulated rollouts, and --rollout-driver replaces them",
+      {
+        hint: "give one of the two",
+      },
+    );
+  }
+  const path = rolloutDriver.includes("/") ? resolve(terminal.cwd, rolloutDriver) : rolloutDriver;
+  // The secrets of the server are in variables of ours.
+  const env = Object.fromEntries(Object.entries(terminal.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
+  return { rolloutProgram: { path, env, seconds: rolloutTimeout, atOnce: rolloutConcurrency } };
+}
+
+function failureRule(text: string): FailureRule {
+  const [, match = "", failure, after] = /^(.+)=(build|deploy|stuck)(?::(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
+  if (failure !== "build" && failure !== "deploy" && failure !== "stuck") {
+    throw new HoldfastError("invalid", `--rollout-failure ${text} is not GLOB=build, GLOB=deploy or GLOB=stuck`, {
+      hint: "give it such as 'service/prod-eu:ranking/*=deploy', or with seconds: 'service/**=deploy:30'",
+    });
+  }
+  return { match, failure, ...(after !== undefined && { afterSeconds: Number(after) }) };
 }
 
 function readSeed(folder: string, { clock, cwd, stopping: signal }: Terminal): Promise<readonly SeedDocument[]> {

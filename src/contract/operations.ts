@@ -12,6 +12,7 @@ import type {
   PersonalAccessToken,
   PromptVersion,
   RangeDigest,
+  RolloutFailures,
   SecretGroup,
   SecretResource,
   StagedArtifact,
@@ -430,6 +431,15 @@ export const operations = {
     reply: "empty",
     retry: "repeat",
   },
+  putRolloutFailures: {
+    number: "E19",
+    method: "PUT",
+    path: "/api/svc/v1/rollout-failures",
+    summary: "Set which simulated rollouts fail",
+    body: { failures: { is: "list", required: true } },
+    reply: "one",
+    retry: "repeat",
+  },
 } as const satisfies { readonly [name: string]: Operation };
 
 /** The name of an operation in the table. */
@@ -475,6 +485,7 @@ export type Replies = {
   getCaller: Caller;
   getDigest: RangeDigest;
   disableSubject: Record<string, never>;
+  putRolloutFailures: RolloutFailures;
 };
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];

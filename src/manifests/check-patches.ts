@@ -1,7 +1,7 @@
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
-import { globMatcher } from "../core/selection/glob.ts";
+import { globMatcher } from "../model/glob.ts";
 import { type Rename, renamedFqn, renameEntries } from "../model/rename-fqns.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { diagnosticInFile, isAboutSpecialFile, type Wording } from "../source/file-diagnostic.ts";

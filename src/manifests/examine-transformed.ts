@@ -1,7 +1,7 @@
 import { leafPointers } from "../contract/json-pointer.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { originAt } from "../core/patch/origin.ts";
-import { globMatcher } from "../core/selection/glob.ts";
+import { globMatcher } from "../model/glob.ts";
 import { diagnosticInFile } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import type { Respelling } from "../yaml/respelling.ts";

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import { type Glob, globMatcher, hasWildcard } from "../core/selection/glob.ts";
+import { type Glob, globMatcher, hasWildcard } from "../model/glob.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";

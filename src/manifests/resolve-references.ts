@@ -1,5 +1,5 @@
 import { type Identity, type Reference, splitIdentity } from "../core/manifest.ts";
-import { globMatcher } from "../core/selection/glob.ts";
+import { globMatcher } from "../model/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";

@@ -13,6 +13,7 @@ import { holdExclusiveLock } from "../store/lock-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
 import { registerAdminToken } from "./auth/admin-token/register.ts";
+import { adminTokenFile } from "./auth/admin-token/token-file.ts";
 import { authenticateUser } from "./auth/authenticate.ts";
 import { createCallers, isTrusted } from "./auth/identify-caller.ts";
 import type { Context } from "./context.ts";
@@ -31,6 +32,7 @@ import { addReference } from "./reference.ts";
 import type { ResourceGauge } from "./resource.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
+import { resumeRollouts } from "./rollouts/advance-rollouts.ts";
 import { seed } from "./seed/seed.ts";
 import { copySnapshot } from "./snapshot/copy-snapshot.ts";
 import type { Snapshot } from "./snapshot/snapshot-part.ts";
@@ -63,6 +65,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   stack.use(await followTokens(context));
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
+  await resumeRollouts(context);
   context.scheduleAdvance(context.clock.now());
   const url = await serveHttp(options, context, { stack, writes });
   stack.use(await announceEndpoint(folder, url));
@@ -86,19 +89,22 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 }
 
 function logStart(
-  { build, tls, startedWith }: ControlPlaneOptions,
+  { adminToken, build, tls, rolloutProgram, startedWith }: ControlPlaneOptions,
   { store, keys, log }: Context,
   { folder, url }: { readonly folder: string; readonly url: string },
 ): void {
   const place = {
     url,
+    docs: `${url}/docs`,
     data: folder,
+    adminToken: adminToken === undefined ? adminTokenFile(folder) : "HOLDFAST_ADMIN_TOKEN",
     database: store.isShared ? "postgresql" : "sqlite",
     schema: Object.keys(store.isShared ? serverMigrations : migrations)
       .toSorted()
       .at(-1),
     keys: keys().all.map(({ version }) => version),
     tls: tls !== undefined,
+    rollouts: rolloutProgram === undefined ? "simulated" : rolloutProgram.path,
   };
   log.info({ event: "started", ...build, node: process.version, ...place, flags: startedWith ?? {} }, "started");
   log.info({ event: "ready" }, "ready");
@@ -201,7 +207,7 @@ async function serveHttp(
       "tokens travel in clear: configure a certificate, or run behind a proxy with TLS",
     );
   }
-  addReference(app, documentedOnly, context.unknownFields);
+  addReference(app, documentedOnly, context);
   return listen(app, host, port);
 }
 

@@ -17,6 +17,8 @@ import { resources } from "./resources/index.ts";
 import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
 import { openArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
+import { createProgramRollouts } from "./rollouts/program-rollouts.ts";
+import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
 import { createSimulatedRollouts } from "./rollouts/simulated-rollouts.ts";
 import { type KeySource, openServerKeys, type ServerKeys } from "./secrets/server-keys.ts";
 
@@ -32,6 +34,7 @@ export async function openContext(
   const store = measuredStore(stack.use(await openData(options, folder, "migrate")), options.clock, onWrite);
   const source = keySource(options, folder);
   const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.scheduleAdvance(moment));
+  stack.defer(async () => context.rollouts.programs?.close());
   const isChanging = source.from !== "text" || store.isShared;
   const jobs = stack.use(
     startBackgroundJobs(context, resources, {
@@ -59,7 +62,7 @@ async function contextOn(
   options: ControlPlaneOptions,
   scheduleAdvance: Context["scheduleAdvance"],
 ): Promise<{ readonly context: Context; readonly serverKeys: ServerKeys }> {
-  const { artifactRoot, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log, clock, random } = options;
+  const { artifactRoot, runs, rolloutSeconds = 2, unknownFields = "refuse", log, clock, random } = options;
   const { maxLeaseSeconds = 900 } = options;
   const folder = resolve(options.data);
   const serverKeys = await openServerKeys({ source, store, clock, log });
@@ -73,7 +76,7 @@ async function contextOn(
     tokenUses: createTokenUses(store, clock),
     unknownFields,
     maxLeaseSeconds,
-    rollouts: rollouts ?? createSimulatedRollouts({ seconds: rolloutSeconds }),
+    rollouts: options.rollouts ?? rolloutDriver(options, () => scheduleAdvance(clock.now())),
     runs: runs ?? createSimulatedRuns({ seconds: rolloutSeconds }),
     scheduleAdvance,
     artifacts: openArtifactRoot(artifactRoot ?? ownArtifacts(folder)),
@@ -82,6 +85,15 @@ async function contextOn(
     targets: new Map(resources.flatMap(({ references = [] }) => references.map((target) => [target.kind, target]))),
   };
   return { context, serverKeys };
+}
+
+function rolloutDriver(options: ControlPlaneOptions, changed: () => void): RolloutDriver {
+  const { clock, log, rolloutProgram, rolloutSeconds = 2, rolloutFailures = [] } = options;
+  if (rolloutProgram !== undefined) {
+    const isShared = options.database !== undefined;
+    return createProgramRollouts(rolloutProgram, { clock, log, isShared, changed });
+  }
+  return createSimulatedRollouts({ seconds: rolloutSeconds, rules: rolloutFailures });
 }
 
 function ownArtifacts(data: string): string {

@@ -6,7 +6,8 @@ import type { Build } from "../http/metrics.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import type { RunDriver } from "./resources/job-run/run-driver.ts";
-import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
+import type { RolloutProgram } from "./rollouts/program-rollouts.ts";
+import type { FailureRule, RolloutDriver } from "./rollouts/rollout-driver.ts";
 import type { Snapshot } from "./snapshot/snapshot-part.ts";
 
 /** A manifest of a seed, and its place in the source. */
@@ -39,7 +40,11 @@ export type ControlPlaneOptions = DataOptions & {
   readonly unknownFields?: "refuse" | "allow";
   /** How long a simulated rollout takes, or a run of a job. @default 2 */
   readonly rolloutSeconds?: number;
-  /** Runs rollouts instead of the simulation. */
+  /** Which simulated rollouts fail. @default none */
+  readonly rolloutFailures?: readonly FailureRule[];
+  /** A program that carries out rollouts instead of the simulation. */
+  readonly rolloutProgram?: RolloutProgram;
+  /** Carries out rollouts instead of the simulation. */
   readonly rollouts?: RolloutDriver;
   /** Runs jobs instead of the simulation. */
   readonly runs?: RunDriver;

@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { once } from "../model/once.ts";
+import type { Context } from "./context.ts";
+import { rolloutNotes } from "./rollouts/rollout-driver.ts";
 
 // Loaded as a module, since the files of a single executable are in it alone.
 const load = createRequire(import.meta.url);
@@ -9,11 +11,17 @@ const load = createRequire(import.meta.url);
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Adds `/openapi.json` and `/docs`; they contain no data and need no token. */
-export function addReference(app: FastifyInstance, documentedOnly: boolean, unknownFields: "refuse" | "allow"): void {
+export function addReference(
+  app: FastifyInstance,
+  documentedOnly: boolean,
+  { unknownFields, rollouts }: Pick<Context, "unknownFields" | "rollouts">,
+): void {
   // Read at the first request, since most servers get none.
   const reference = once(() => readReference(documentedOnly, unknownFields));
-  serveText(app, "/openapi.json", "application/json; charset=utf-8", () => reference().openApi);
-  serveText(app, "/docs", "text/html; charset=utf-8", () => reference().page);
+  const { simulated, program } = rolloutNotes;
+  const told = (text: string) => (rollouts.programs === undefined ? text : text.replaceAll(simulated, program));
+  serveText(app, "/openapi.json", "application/json; charset=utf-8", () => told(reference().openApi));
+  serveText(app, "/docs", "text/html; charset=utf-8", () => told(reference().page));
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", () => reference().stylesheet);
   // Relative, since a proxy may add a path prefix.
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));

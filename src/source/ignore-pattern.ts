@@ -1,4 +1,4 @@
-import { type Matcher, matcherOf, type PatternPart } from "../core/selection/pattern-matcher.ts";
+import { type Matcher, matcherOf, type PatternPart } from "../model/pattern-matcher.ts";
 
 /** A line of an ignore file, in the syntax of `.gitignore`. */
 export type IgnorePattern = {

@@ -84,6 +84,7 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   const token = await api.getPersonalAccessToken({ ...options, path: { name: "laptop" } });
   await api.listPersonalAccessTokens(options);
   await api.revokePersonalAccessToken({ ...options, body: { revoke: text(token.data.data.id) } });
+  await api.putRolloutFailures({ ...options, body: { failures: [] } });
   await api.disableSubject({ ...options, body: { subject: "virtualaccount:ci" } });
   await api.putLease({ ...options, path: { scope: workspace_fqn }, body: { holder: "ci", ttlSeconds: 60 } });
 

@@ -206,6 +206,13 @@ const rows: readonly Row[] = [
     absent: 404,
   },
   {
+    name: "putRolloutFailures",
+    ask: async (caller) => caller.put(`${svc}/rollout-failures`, { failures: [] }),
+    allowed: administrators,
+    refused: denied,
+    absent: 200,
+  },
+  {
     name: "putLease",
     what: "of a workspace",
     ask: lease((place) => `${place}:ws1`),

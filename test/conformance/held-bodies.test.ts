@@ -39,6 +39,7 @@ const writes = {
   putSecretGroup: () => ({ manifest: { type: "secret-group", name: "put", integrationId: "builtin", secrets } }),
   revokePersonalAccessToken: ({ token }: Ids) => ({ revoke: token }),
   disableSubject: () => ({ subject: "virtualaccount:leaver" }),
+  putRolloutFailures: () => ({ failures: [{ match: "service/none/*", failure: "deploy" }] }),
 } as const satisfies { readonly [name in keyof typeof operations]?: (ids: Ids) => object };
 
 const pathOf = (name: string) =>

@@ -98,6 +98,9 @@ test("a client built from the document uses every operation, and every reply is 
   expect(await call("revokePersonalAccessToken", null, { revoke: listed.id })).toEqual({});
   await call("putVirtualAccount", null, { manifest: { ...example("putVirtualAccount").manifest, name: "leaver" } });
   expect(await call("disableSubject", null, { subject: "virtualaccount:leaver" })).toEqual({});
+  const rules = example("putRolloutFailures");
+  expect((await call("putRolloutFailures", null, rules)).data).toEqual(rules);
+  await call("putRolloutFailures", null, { failures: [] });
   const lease = (await call("putLease", { scope: "prod-eu:ranking" }, example("putLease"))).data;
   expect(lease.fencingToken).toEqual(expect.any(Number));
 

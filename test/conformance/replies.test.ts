@@ -57,6 +57,15 @@ const calls: {
   listPersonalAccessTokens: ["personalAccessToken", listTokens],
   revokePersonalAccessToken: ["nothing", revokeToken],
   disableSubject: ["nothing", disable],
+  putRolloutFailures: [
+    "rolloutFailures",
+    ({ admin }) =>
+      sent(
+        admin.put("/api/svc/v1/rollout-failures", {
+          failures: [{ match: "service/c1x:ws1/none", failure: "deploy", afterSeconds: 30 }],
+        }),
+      ),
+  ],
   putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
 };
 

@@ -64,6 +64,11 @@ export const replyFields = {
     "children[].digest": "string",
     "children[].count": "integer",
   },
+  rolloutFailures: {
+    "failures[].match": "string",
+    "failures[].failure": "string",
+    "failures[].afterSeconds": "number",
+  },
   nothing: {},
 } as const satisfies { readonly [resource: string]: ReplyFields };
 

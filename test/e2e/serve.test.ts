@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { cluster, service, workspace } from "../conformance/platform.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind, team } from "../support/manifests.ts";
@@ -17,6 +18,13 @@ const foreign = {
   "large.json": `{"kind": "${"x".repeat(2 ** 20)}"}`,
   "latin.yaml": "kind: \u0007\n",
 };
+
+/** A service, and what it is on. */
+const platform = [
+  ["/api/svc/v1/clusters", cluster],
+  ["/api/svc/v1/workspaces", workspace],
+  ["/api/svc/v1/apps", service],
+] as const;
 
 describe("serve", () => {
   test("says where it listens in one line, keeps its admin token private, and ends well on SIGTERM", async () => {
@@ -53,6 +61,63 @@ describe("serve", () => {
       data: server.data,
       flags: { data: server.data, logFormat: "json" },
     });
+  });
+
+  test("says on stderr where its reference, its data and its token are, and that rollouts are simulated", async () => {
+    const server = await serveProcess(["--rollout-failure", "service/**=deploy"]);
+    await server.process.shows("stderr", /^job runs {4}simulated: no cluster runs them$/m);
+    const lines = server.process.stderr().split("\n");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        `docs        ${server.url}/docs`,
+        `data        ${server.data}`,
+        `admin token ${join(server.data, "admin-token")}`,
+        "rollouts    simulated: no cluster runs them",
+      ]),
+    );
+    const page = await (await fetch(`${server.url}/docs`)).text();
+    expect(page).toContain("This server simulates rollouts and runs of jobs");
+  });
+
+  test("takes the program of rollouts again after kill -9, and says in its reference that they are not simulated", async () => {
+    const folder = await temporaryFolder();
+    const program = join(folder, "driver");
+    const script = `#!/bin/sh
+      read input; echo "$input" >> ${folder}/inputs
+      [ -e ${folder}/again ] && { echo '{"status":"DEPLOY_SUCCESS"}'; exit; }
+      echo '{"status":"ROLLOUT_STARTED"}'
+      env > ${folder}/env
+      while [ ! -e ${folder}/again ]; do sleep 0.1; done`;
+    await writeFile(program, script, { mode: 0o700 });
+    const flags = ["--rollout-driver", program];
+    const first = await serveProcess(flags);
+    for (const [path, manifest] of platform) await first.call("PUT", path, { manifest });
+    const status = async (server: typeof first) =>
+      (await server.call("GET", "/api/svc/v1/apps")).data[0].deployment.currentStatus.status;
+    await eventually("its first status", async () => (await status(first)) === "ROLLOUT_STARTED");
+    await eventually("its environment", async () => (await readFile(join(folder, "env"), "utf8")).length > 0);
+    expect(await readFile(join(folder, "env"), "utf8")).not.toContain("HOLDFAST_");
+    first.process.kill("SIGKILL");
+    await first.process.ended;
+    await writeFile(join(folder, "again"), "");
+    const second = await serveProcess(flags, { data: first.data });
+    await eventually("its end", async () => (await status(second)) === "DEPLOY_SUCCESS");
+    const inputs = (await readFile(join(folder, "inputs"), "utf8")).trim().split("\n");
+    expect(inputs.map((line) => JSON.parse(line).status)).toEqual(["INITIALIZED", "ROLLOUT_STARTED"]);
+    const page = await (await fetch(`${second.url}/docs`)).text();
+    expect(page).toContain("This server hands rollouts to a program of its operator.");
+    expect(page).not.toContain("This server simulates rollouts");
+  });
+
+  test("refuses a failure of rollouts that is none, and one beside a program", async () => {
+    const cwd = await temporaryFolder();
+    for (const rule of ["api=explode", "=deploy", "api", "api=deploy:soon"]) {
+      const { code, stderr } = await start(["serve", "--port", "0", "--rollout-failure", rule], { cwd }).ended;
+      expect([code, stderr]).toEqual([3, expect.stringContaining(`--rollout-failure ${rule} is not GLOB=build`)]);
+    }
+    const both = ["--rollout-failure", "**=deploy", "--rollout-driver", "true"];
+    const { code, stderr } = await start(["serve", "--port", "0", ...both], { cwd }).ended;
+    expect([code, stderr]).toEqual([3, expect.stringContaining("give one of the two")]);
   });
 
   test("S36 does not start under a debugger in production", async () => {

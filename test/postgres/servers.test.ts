@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -179,6 +181,40 @@ test("a rollout is carried out by one server at a time, and each server carries 
   });
   expect(twice).toEqual([]);
   expect([...driven.keys()].toSorted()).toEqual(["one", "two"]);
+});
+
+test("the program of a rollout runs on one server, and begins again on another one when that server ends", async () => {
+  const data = await temporaryFolder();
+  const shared = { database: new Secret((await databaseOf(data)) ?? ""), adminToken: new Secret("of-all-the-servers") };
+  const serverKey = new Secret(randomBytes(32).toString("base64"));
+  const folder = await temporaryFolder();
+  const path = join(folder, "driver");
+  const script = `#!/bin/sh
+    read input; echo "$input" >> ${folder}/inputs
+    while [ ! -e ${folder}/go ]; do sleep 0.1; done
+    echo '{"status":"DEPLOY_SUCCESS"}'`;
+  await writeFile(path, script, { mode: 0o700 });
+  const rolloutProgram = { path, env: { PATH: process.env.PATH }, seconds: 120, atOnce: 10 };
+  const start = async () => startControlPlane({ ...shared, serverKey, data: await temporaryFolder(), rolloutProgram });
+  const [one, two] = [await start(), await start()];
+  await plantWorkspace(one.admin);
+  const begun = () =>
+    existsSync(`${folder}/inputs`) ? readFileSync(`${folder}/inputs`, "utf8").trim().split("\n") : [];
+  await one.admin.put(apps, { manifest: { ...service, name: "first" } });
+  await eventually("the program", () => begun().length === 1);
+  const claimedUntil = async () => Number((await statement(data, "SELECT look_at FROM deployments"))[0]?.look_at);
+  const first = await claimedUntil();
+  // Longer than a server may leave a rollout alone.
+  await eventually("a renewed claim", async () => (await claimedUntil()) > first + 10_000);
+  expect(begun()).toHaveLength(1);
+  // Whichever server runs it.
+  await one.close();
+  await writeFile(`${folder}/go`, "");
+  await eventually("the end of the rollout", async () => {
+    const [app] = (await two.admin.get(`${apps}?fqn=c1x:ws1:first`)).body.data;
+    return app.deployment.currentStatus.status === "DEPLOY_SUCCESS";
+  });
+  expect(begun().length).toBeLessThanOrEqual(2);
 });
 
 test("F62 a lease is held on every server, ends by the clock of the database, and its number fences on all", async () => {

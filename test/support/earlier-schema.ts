@@ -6,6 +6,7 @@ const newest = [
   "DROP TABLE servers",
   "DROP TABLE disabled_subjects",
   "DROP TABLE digests",
+  "DROP TABLE rollout_failures",
   "DROP INDEX applications_by_workspace_id_type_created_at_id",
   "CREATE INDEX applications_by_workspace_id_created_at_id ON applications (workspace_id, created_at, id)",
 ];

@@ -5,6 +5,7 @@ import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts
 import type { OperationDescription } from "../../../src/server/openapi/operation-description.ts";
 import type { ReferenceSection } from "../../../src/server/resource.ts";
 import { resources } from "../../../src/server/resources/index.ts";
+import { rolloutNotes } from "../../../src/server/rollouts/rollout-driver.ts";
 import { manifestSchemas, replySchemas } from "./component-schemas.ts";
 import type { OpenApiDocument, OperationObject } from "./document-types.ts";
 import { operationParameters, sharedParameters } from "./parameters.ts";
@@ -62,6 +63,7 @@ export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptio
 const introduction = [
   "A control plane for ML platforms: workspaces, applications and their deployments, clusters, secrets, accounts, teams, and a registry of models and prompts.",
   "Most resources are declared by a `manifest` with a `type`. Platform resources (`/api/svc`) have camelCase fields, registry resources (`/api/ml`) snake_case ones; manifests are snake_case. Timestamps are ISO 8601 in UTC.",
+  rolloutNotes.simulated,
   "Every success is 200. One resource comes as `{data}`, a list as `{data, pagination}`, newest first. Every refusal has one form: `{statusCode, message, code, details}`.",
 ].join("\n\n");
 

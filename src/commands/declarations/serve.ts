@@ -19,6 +19,10 @@ export const serve = declareCommand({
     "documentedOnly",
     "unknownFields",
     "rolloutSeconds",
+    "rolloutFailure",
+    "rolloutDriver",
+    "rolloutTimeout",
+    "rolloutConcurrency",
     "tlsCert",
     "tlsKey",
     "rateLimit",
@@ -31,6 +35,7 @@ export const serve = declareCommand({
   examples: [
     "holdfast serve --port 0 --data /var/lib/holdfast",
     "holdfast serve --documented-only --seed manifests",
+    "holdfast serve --rollout-failure 'service/prod-eu:ranking/*=deploy:30'",
     "holdfast serve --snapshot https://platform.example.com --token-file token",
   ],
 });

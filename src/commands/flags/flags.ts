@@ -42,6 +42,11 @@ function scope(text: string): string {
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
 }
 
+function programPath(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("It must be the path of a program, or its name in PATH.");
+}
+
 function branchName(text: string): string {
   if (/^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[\w./@+#=-]{1,250}$/.test(text)) return text;
   throw new InvalidArgumentError("It must be the name of a branch, such as main.");
@@ -287,6 +292,23 @@ export const flags = {
   rolloutSeconds: numberFlag("--rollout-seconds <n>", "seconds that a simulated rollout or job run takes", {
     parse: seconds({ zero: true }),
     byDefault: 2,
+  }),
+  rolloutFailure: textsFlag(
+    "--rollout-failure <rule...>",
+    "simulated rollouts that fail: GLOB=build, deploy or stuck, with :SECONDS to say after how long",
+  ),
+  rolloutDriver: textFlag(
+    "--rollout-driver <program>",
+    "program that carries out rollouts instead of the simulation: JSON on its stdin, a status in each line of its stdout",
+    { parse: programPath },
+  ),
+  rolloutTimeout: numberFlag("--rollout-timeout <s>", "time limit of one run of that program, in seconds", {
+    parse: seconds(),
+    byDefault: 600,
+  }),
+  rolloutConcurrency: numberFlag("--rollout-concurrency <n>", "most runs of that program at once", {
+    parse: whole(1, 100),
+    byDefault: 4,
   }),
 } as const satisfies { readonly [name: string]: Flag<unknown> };
 

@@ -1,4 +1,4 @@
-import { globMatcher } from "../../core/selection/glob.ts";
+import { globMatcher } from "../../model/glob.ts";
 import type { ConfigFile, KeyPlace } from "../../source/read-config.ts";
 import type { TargetEntry } from "./expand-pattern.ts";
 

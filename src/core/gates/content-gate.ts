@@ -2,9 +2,9 @@
 
 import type { GatePlace } from "../../contract/generated/output.ts";
 import { canonical } from "../../contract/json.ts";
+import { type Glob, globMatcher } from "../../model/glob.ts";
 import type { Kind } from "../kind.ts";
 import { type Identity, splitIdentity, splitVersion } from "../manifest.ts";
-import { type Glob, globMatcher } from "../selection/glob.ts";
 
 /** What a gate asks, and whom. */
 type GateQuestion =

@@ -1,8 +1,8 @@
 // src/core/ignore: fields that rules leave as live has them. See docs/plan.md#whose-change-it-is.
 
 import { pointerTokens } from "../../contract/json-pointer.ts";
+import { type Glob, globMatcher } from "../../model/glob.ts";
 import type { Identity } from "../manifest.ts";
-import { type Glob, globMatcher } from "../selection/glob.ts";
 
 /** A field that another system owns: its differences are counted, never acted on. */
 export type IgnoreRule = {

@@ -3,13 +3,13 @@
 import { equal, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { type Glob, globMatcher } from "../../model/glob.ts";
 import { children, inPlaceFields, namingFields, valueAt } from "../../model/normal-form.ts";
 import { contentOf } from "../diff/compared-content.ts";
 import { takeLive } from "../diff/declared-form.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import type { Kind } from "../kind.ts";
 import { type Identity, splitIdentity, splitVersion } from "../manifest.ts";
-import { type Glob, globMatcher } from "../selection/glob.ts";
 
 /** A field that a target's promotions copy. */
 export type PromotedField = {

@@ -1,6 +1,8 @@
+// src/core/selection: the part of a source that a command selects. See docs/plan.md#exit-codes-for-a-pipeline.
+
+import { globMatcher, hasWildcard } from "../../model/glob.ts";
 import { requirementsOf } from "../graph.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
-import { globMatcher, hasWildcard } from "./glob.ts";
 
 /** The part of a source that a command applies to. */
 export type Selection = {

@@ -1,4 +1,4 @@
-import { globMatcher } from "../selection/glob.ts";
+import { globMatcher } from "../../model/glob.ts";
 
 /** A target as the configuration orders it. */
 export type OrderedTarget = {

@@ -1,8 +1,8 @@
 import type { ImportedResource } from "../../contract/generated/output.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
-import { globMatcher } from "../../core/selection/glob.ts";
 import { type Loaded, type LoadRules, loadManifests } from "../../manifests/load-manifests.ts";
+import { globMatcher } from "../../model/glob.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import type { Pace } from "../../source/pacer.ts";
 import { filesByPath, type SourceFile } from "../../source/revision.ts";

@@ -1,9 +1,9 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { type ContentGate, namedByGate } from "../../core/gates/content-gate.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
-import { type Glob, globMatcher, hasWildcard } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
+import { type Glob, globMatcher, hasWildcard } from "../../model/glob.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
 

@@ -2,8 +2,11 @@ import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import type { Tables } from "./tables.ts";
 
-// Longer than a driver takes to answer. After that the claiming server has probably crashed, and another one takes over.
-const CLAIM_MS = 10_000;
+/**
+ * For how long a server that has claimed a row is the only one to advance it: longer than a driver takes to answer. After
+ * that it has probably crashed, and another one takes over.
+ */
+export const CLAIM_MS = 10_000;
 
 // Servers that share a database do not notify each other of new rows.
 const POLL_MS = 5000;

@@ -202,6 +202,12 @@ const applicationsInWorkspace: Migration = {
   },
 };
 
+/** The failures of simulated rollouts that callers have set. */
+const rolloutFailures: Migration = {
+  up: (database: Kysely<unknown>) =>
+    createTable(database, "rollout_failures", { columns: { position: "integer", json: "text" }, key: ["position"] }),
+};
+
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": firstTables,
@@ -216,6 +222,7 @@ export const migrations: Migrations = {
   "0061-disabled-subjects": disabledSubjects,
   "0070-digests": digests,
   "0081-applications-in-workspace": applicationsInWorkspace,
+  "0088-rollout-failures": rolloutFailures,
 };
 
 /** Those of a schema in PostgreSQL, which several servers may write. */

@@ -13,6 +13,7 @@ import { resource as lease } from "./lease/resource.ts";
 import { resource as mlRepo } from "./ml-repo.ts";
 import { resource as modelVersion } from "./model-version.ts";
 import { resource as personalAccessToken } from "./personal-access-token/resource.ts";
+import { resource as rolloutFailures } from "./rollout-failures.ts";
 import { resource as secretGroup } from "./secret-group/resource.ts";
 import { resource as stagedArtifact } from "./staged-artifact/resource.ts";
 import { resource as team } from "./team/resource.ts";
@@ -34,6 +35,7 @@ export const resources: readonly ResourceDefinition[] = [
   mlRepo,
   modelVersion,
   personalAccessToken,
+  rolloutFailures,
   secretGroup,
   stagedArtifact,
   team,

@@ -1,75 +1,116 @@
-import { isObject, type JsonObject } from "../../contract/json.ts";
-import type { DriverRollout, RolloutDriver, RolloutObservation, RolloutStatus } from "./rollout-driver.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { globMatcher } from "../../model/glob.ts";
+import {
+  type DriverRollout,
+  type FailureRule,
+  isBuiltImage,
+  type RolloutDriver,
+  type RolloutObservation,
+  rolloutStatus,
+  type StatusName,
+} from "./rollout-driver.ts";
 
 /** How a rollout fails. */
-export type RolloutFailure = "build" | "deploy" | "stuck";
+export type RolloutFailure = FailureRule["failure"];
 
-/** A status, and the fraction of the duration after which it is reached. */
-type Stop = RolloutStatus & { readonly after: number };
+/** How a rollout fails, and after how many seconds: by default at the usual time. */
+type Failing = Omit<FailureRule, "match">;
+
+/** A status, and when it is reached, in milliseconds after the beginning. */
+type Stop = { readonly status: StatusName; readonly after: number; readonly message?: string };
+
+// A rollout that is stuck is looked at once a day, and whenever its failure is taken away.
+const DAY = 24 * 60 * 60 * 1000;
+
+const SIMULATED = "simulated: no cluster runs it";
 
 /** A driver that runs nothing: it goes through the statuses of a build and a rollout in real time. */
 export function createSimulatedRollouts({
   seconds,
+  rules = [],
   failures = () => null,
 }: {
   /** The duration of a rollout; 0 ends it at once. */
   readonly seconds: number;
-  /** Which rollouts fail, for tests. @default none */
+  /** Which rollouts fail; the first rule that matches counts, and those that callers set come before. @default none */
+  readonly rules?: readonly FailureRule[];
+  /** Which others fail, for tests. @default none */
   readonly failures?: (rollout: DriverRollout) => RolloutFailure | null;
 }): RolloutDriver {
-  const span = seconds * 1000;
+  let inForce = compiled(rules);
+  const failureOf = (rollout: DriverRollout): Failing | null => {
+    const identity = identityOf(rollout);
+    const rule = inForce.find(({ matches }) => matches(identity))?.rule;
+    if (rule !== undefined) return rule;
+    const failure = failures(rollout);
+    return failure === null ? null : { failure };
+  };
+  const observation = (rollout: DriverRollout, now: number): RolloutObservation => {
+    const failure = failureOf(rollout);
+    const failing = routeOf(rollout.manifest, failure, seconds * 1000);
+    // It is beyond the point at which it was to fail, as when the failure was set in the meantime.
+    const isBeyond = rollout.status !== "" && !failing.some(({ status }) => status === rollout.status);
+    const route = isBeyond ? routeOf(rollout.manifest, null, seconds * 1000) : failing;
+    const ahead = route.slice(route.findIndex(({ status }) => status === rollout.status) + 1);
+    const timeOf = ({ after }: Stop) => rollout.startedAt + after;
+    const next = ahead.find((stop) => timeOf(stop) > now);
+    const isStuck = failure?.failure === "stuck" && failure.afterSeconds === undefined;
+    return {
+      progress: ahead
+        .filter((stop) => timeOf(stop) <= now)
+        .map(({ status, message }) => rolloutStatus(status, message, rollout.manifest)),
+      dueAt: next === undefined ? (isStuck ? now + DAY : null) : timeOf(next),
+    };
+  };
   return {
-    begin: (manifest) => progressOf(routeOf(manifest, null)[0] ?? deployed),
-    observe: async (rollout, now) => observe(routeOf(rollout.manifest, failures(rollout)), span, rollout, now),
+    begin: observation,
+    observe: async (rollout, now) => observation(rollout, now),
+    setFailures: (set) => {
+      inForce = compiled([...set, ...rules]);
+    },
   };
 }
 
-function observe(route: readonly Stop[], span: number, rollout: DriverRollout, now: number): RolloutObservation {
-  const ahead = route.slice(route.findIndex(({ status }) => status === rollout.status) + 1);
-  const timeOf = ({ after }: Stop) => rollout.startedAt + after * span;
-  const next = ahead.find((stop) => timeOf(stop) > now);
-  return {
-    progress: ahead.filter((stop) => timeOf(stop) <= now).map(progressOf),
-    dueAt: next === undefined ? null : timeOf(next),
-  };
+function compiled(rules: readonly FailureRule[]) {
+  return rules.map((rule) => ({ rule, matches: globMatcher(rule.match) }));
 }
 
-const finals: readonly string[] = ["DEPLOY_SUCCESS", "DEPLOY_FAILED", "BUILD_FAILED"];
-
-const deployed = stop(1, "DEPLOY_SUCCESS", "", "Deployed");
+/** The identity of the application, as `service/c1:ws1/api`. */
+function identityOf({ fqn, manifest }: DriverRollout): string {
+  const [cluster, workspace, name] = fqn.split(":");
+  return `${manifest.type}/${cluster}:${workspace}/${name}`;
+}
 
 /** The statuses of a rollout; those of a build only when an image is built. */
-function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly Stop[] {
-  const rollout = stop(isBuiltImage(manifest) ? 0.6 : 0.1, "ROLLOUT_STARTED", "DEPLOYING", "Rolling out");
-  const build = [
-    stop(0, "INITIALIZED", "BUILDING", "Initialized"),
-    stop(0.1, "BUILDING", "BUILDING", "Building"),
-    failure === "build"
-      ? stop(0.5, "BUILD_FAILED", "", "Build failed", "the build failed")
-      : stop(0.5, "BUILD_SUCCESS", "DEPLOYING", "Built"),
-  ];
-  const begin = isBuiltImage(manifest) ? build : [stop(0, "INITIALIZED", "DEPLOYING", "Initialized")];
-  switch (failure) {
-    case "build":
-      return isBuiltImage(manifest) ? begin : [...begin, rollout, deployed];
-    case "stuck":
-      return [...begin, rollout];
+function routeOf(manifest: JsonObject, failure: Failing | null, span: number): readonly Stop[] {
+  const after = failure?.afterSeconds === undefined ? null : failure.afterSeconds * 1000;
+  const isBuilt = isBuiltImage(manifest);
+  const begin: readonly Stop[] = [{ status: "INITIALIZED", after: 0, message: SIMULATED }];
+  const building: readonly Stop[] = isBuilt ? [...begin, { status: "BUILDING", after: 0.1 * span }] : begin;
+  const buildEnd = after ?? 0.5 * span;
+  if (failure?.failure === "build" && isBuilt)
+    return upTo(building, { status: "BUILD_FAILED", after: buildEnd, message: "simulated: the build failed" });
+  const built: readonly Stop[] = isBuilt ? [...building, { status: "BUILD_SUCCESS", after: 0.5 * span }] : building;
+  const rolling: readonly Stop[] = [...built, { status: "ROLLOUT_STARTED", after: (isBuilt ? 0.6 : 0.1) * span }];
+  switch (failure?.failure) {
     case "deploy":
-      return [...begin, rollout, stop(1, "DEPLOY_FAILED", "", "Failed", "the rollout failed")];
-    case null:
-      return [...begin, rollout, deployed];
+      return upTo(rolling, {
+        status: "DEPLOY_FAILED",
+        after: after ?? span,
+        message: "simulated: the rollout failed",
+      });
+    case "stuck":
+      return after === null ? rolling : [...rolling, deployed(Math.max(after, span))];
+    default:
+      return [...rolling, deployed(span)];
   }
 }
 
-/** Whether the image is built from sources. */
-export function isBuiltImage({ image }: JsonObject): boolean {
-  return isObject(image) && image.type === "build";
+function deployed(after: number): Stop {
+  return { status: "DEPLOY_SUCCESS", after, message: SIMULATED };
 }
 
-function stop(after: number, status: string, transition: string, display: string, message?: string): Stop {
-  return { after, status, transition, display, message, isTerminalState: finals.includes(status) };
-}
-
-function progressOf({ status, transition, display, message, isTerminalState }: Stop): RolloutStatus {
-  return { status, transition, display, message, isTerminalState };
+// What comes later than the failure is reached with it, so that a build never fails before it has begun.
+function upTo(stops: readonly Stop[], end: Stop): readonly Stop[] {
+  return [...stops.map((stop) => ({ ...stop, after: Math.min(stop.after, end.after) })), end];
 }

@@ -100,9 +100,8 @@ async function deploy(
   const before = place.found?.application ?? newApplication(newId(), place.workspace, named, principal.subject, now);
   await cancelUnderWay(transaction, place, now, context);
   const made = createdDeployment(planned, before.id, newId());
-  const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
-  const { progress, dueAt } = await rollouts.observe(toDriverRollout(begun), context.clock.now());
-  const deployment = withProgress(begun, progress, now, newId);
+  const { progress, dueAt } = rollouts.begin(toDriverRollout(made), context.clock.now());
+  const deployment = withProgress(made, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
   const deploymentJson = await saveDeployment(transaction, deployment, dueAt);
   await recordSecretUses(transaction, deployment);

@@ -8,8 +8,7 @@ import type {
 import type { JsonObject } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { Stored } from "../../database/tables.ts";
-import type { RolloutStatus } from "../../rollouts/rollout-driver.ts";
-import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
+import { isBuiltImage, type RolloutStatus } from "../../rollouts/rollout-driver.ts";
 import { alertsAfterDeployment, debugInfoOf, summariseAlerts, withDebugInfo } from "./alerts-after-deployment.ts";
 import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
 import type { ApplicationRow, DeploymentRow } from "./rows.ts";

@@ -12,7 +12,7 @@ import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { byteLength } from "../../http/reply-size.ts";
 import { manifestSchemaName, pickProperties, refTo, type Schema, type Schemas } from "../../openapi/json-schema.ts";
-import type { ResourceDefinition, ResourceGauge } from "../../resource.ts";
+import type { ReferenceSection, ResourceDefinition, ResourceGauge } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { findWorkspaceById, visibleWorkspaces } from "../workspace.ts";
@@ -98,12 +98,15 @@ const rolloutGauge: ResourceGauge = {
   read: ({ store }) => countRows(store.read.selectFrom("deployments").where("look_at", "is not", null)),
 };
 
+/** The section of applications in the reference. */
+export const applicationsSection: ReferenceSection = {
+  name: "Applications",
+  description: "Applications, and their deployments with status history.",
+};
+
 /** The operations on applications and their deployments: 10, 16 and E4. */
 export const resource: ResourceDefinition = {
-  section: {
-    name: "Applications",
-    description: "Applications, and their deployments with status history.",
-  },
+  section: applicationsSection,
   operations: [
     defineOperation("putApp", putApp, {
       scope: async ({ manifest, members }, database) =>

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isIgnored, ruleFinder } from "../../../../src/core/ignore/ignore-rules.ts";
 import { keepIgnored } from "../../../../src/core/ignore/keep-ignored.ts";
-import { globMatcher } from "../../../../src/core/selection/glob.ts";
+import { globMatcher } from "../../../../src/model/glob.ts";
 import { processorMs } from "../../../support/processor-time.ts";
 import { against, declare, present, service, shapeOf } from "../given.ts";
 

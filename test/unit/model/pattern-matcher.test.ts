@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { globMatcher } from "../../../../src/core/selection/glob.ts";
-import { matcherOf, type PatternPart } from "../../../../src/core/selection/pattern-matcher.ts";
-import { processorMs } from "../../../support/processor-time.ts";
+import { globMatcher } from "../../../src/model/glob.ts";
+import { matcherOf, type PatternPart } from "../../../src/model/pattern-matcher.ts";
+import { processorMs } from "../../support/processor-time.ts";
 
 /** What matching means, tried out one way after the other. */
 function matches([part, ...rest]: readonly PatternPart[], text: string): boolean {

@@ -1,5 +1,3 @@
-// src/core/selection: the part of a source that a command selects. See docs/plan.md#exit-codes-for-a-pipeline.
-
 import { type Matcher, matcherOf, type PatternPart } from "./pattern-matcher.ts";
 
 /**
