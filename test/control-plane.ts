@@ -93,7 +93,11 @@ export async function addUser(
   slug: string,
 ): Promise<Caller> {
   const token = new Secret(`token-of-${slug.replaceAll("@", "-at-")}`);
-  await statement(data, "INSERT INTO users (id, slug, display_name) VALUES (?, ?, ?)", [slug, slug, slug]);
+  await statement(data, "INSERT INTO users (id, slug, display_name, created_at) VALUES (?, ?, ?, '')", [
+    slug,
+    slug,
+    slug,
+  ]);
   await statement(data, "INSERT INTO tokens (hash, user_id, name, created_at) VALUES (?, ?, 'test', '')", [
     tokenHash(token),
     slug,

@@ -39,6 +39,7 @@ import { state } from "./declarations/state.ts";
 import { status } from "./declarations/status.ts";
 import { token } from "./declarations/token.ts";
 import { unlock } from "./declarations/unlock.ts";
+import { user } from "./declarations/user.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
 import { whoami } from "./declarations/whoami.ts";
@@ -99,6 +100,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(adminToken, () => import("./admin-token.ts")),
     toEntry(revoke, () => import("./revoke.ts")),
     toEntry(disable, () => import("./disable.ts")),
+    toEntry(user, () => import("./user.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
     toEntry(token, () => import("./token.ts")),
   ],

@@ -17,6 +17,7 @@ import type {
   SecretResource,
   StagedArtifact,
   Team,
+  User,
   VirtualAccount,
   Workspace,
 } from "./generated/resources.ts";
@@ -431,6 +432,24 @@ export const operations = {
     reply: "empty",
     retry: "repeat",
   },
+  listUsers: {
+    number: "E17",
+    method: "GET",
+    path: "/api/svc/v1/users",
+    summary: "List users",
+    query: { subject: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  putUser: {
+    number: "E17",
+    method: "PUT",
+    path: "/api/svc/v1/users",
+    summary: "Add or remove a user",
+    body: { email: requiredText, displayName: text, signIn: text, remove: { is: "boolean" } },
+    reply: "one",
+    retry: "token",
+  },
   putRolloutFailures: {
     number: "E19",
     method: "PUT",
@@ -486,6 +505,8 @@ export type Replies = {
   getDigest: RangeDigest;
   disableSubject: Record<string, never>;
   putRolloutFailures: RolloutFailures;
+  listUsers: User;
+  putUser: User;
 };
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];

@@ -29,7 +29,7 @@ export async function rotateAdminTokenInDatabase(
   const inFile = new Set(readAdminTokens(file).map(tokenHash));
   const fresh = createAdminToken();
   const over = await context.store.write(async (transaction) => {
-    await lockAdministrator(transaction);
+    await lockAdministrator(transaction, context);
     const valid = await validAdminTokens(transaction);
     // The one in the file is in use, even if a rotation was interrupted before its token was written there.
     const former = valid.find(({ hash }) => inFile.has(hash)) ?? valid[0];
@@ -48,7 +48,7 @@ export async function endFormerAdminTokensInDatabase(options: DataOptions): Prom
   await using stack = new AsyncDisposableStack();
   const context = await openContextWithoutJobs(options, resolve(options.data), stack);
   const over = await context.store.write(async (transaction) => {
-    await lockAdministrator(transaction);
+    await lockAdministrator(transaction, context);
     const [, ...former] = await validAdminTokens(transaction);
     return { ended: former, personal: await endAdminTokens(transaction, former, context) };
   });

@@ -86,6 +86,9 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   await api.revokePersonalAccessToken({ ...options, body: { revoke: text(token.data.data.id) } });
   await api.putRolloutFailures({ ...options, body: { failures: [] } });
   await api.disableSubject({ ...options, body: { subject: "virtualaccount:ci" } });
+  const person = await api.putUser({ ...options, body: { email: "ada@example.com", signIn: "token" } });
+  text(person.data.token);
+  await api.listUsers({ ...options, query: { subject: person.data.data.subject } });
   await api.putLease({ ...options, path: { scope: workspace_fqn }, body: { holder: "ci", ttlSeconds: 60 } });
 
   await api.putMlRepo({ ...options, body: { manifest: { type: "ml-repo", name: "ranking" } } });

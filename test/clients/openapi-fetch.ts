@@ -103,6 +103,8 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   await done(client.GET("/api/svc/v1/personal-access-tokens"));
   await done(client.POST("/api/svc/v1/personal-access-tokens", { body: { revoke: text(token.data.id) } }));
   await done(client.POST("/api/svc/v1/subjects/disable", { body: { subject: "virtualaccount:ci" } }));
+  await done(client.PUT("/api/svc/v1/users", { body: { email: "ada@example.com", displayName: "Ada Lovelace" } }));
+  await done(client.GET("/api/svc/v1/users", { params: { query: { subject: "user:ada@example.com" } } }));
   await done(
     client.PUT("/api/svc/v1/leases/{scope}", {
       params: { path: { scope: workspace_fqn } },

@@ -213,6 +213,21 @@ const rows: readonly Row[] = [
     absent: 200,
   },
   {
+    name: "putUser",
+    ask: async (caller, place, { next }) =>
+      caller.put(`${svc}/users`, { email: `${next()}@example.com`, remove: place === "absent" }),
+    allowed: administrators,
+    refused: denied,
+    absent: 404,
+  },
+  {
+    name: "listUsers",
+    ask: (caller) => caller.get(`${svc}/users`),
+    allowed: administrators,
+    refused: denied,
+    absent: 200,
+  },
+  {
     name: "putLease",
     what: "of a workspace",
     ask: lease((place) => `${place}:ws1`),
@@ -328,7 +343,7 @@ const listings: readonly Listing[] = [
 /** What everybody who reads the tenant may do as its administrators do: reads, and dry runs, which write nothing. */
 function isOpenToViewers({ name }: Row): boolean {
   const { retry, body } = operation(name);
-  return name !== "getSecret" && (retry === "read" || body?.dryRun !== undefined);
+  return name !== "getSecret" && name !== "listUsers" && (retry === "read" || body?.dryRun !== undefined);
 }
 
 function seesAllOf(name: OperationName, role: Role): boolean {

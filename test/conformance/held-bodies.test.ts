@@ -40,6 +40,7 @@ const writes = {
   revokePersonalAccessToken: ({ token }: Ids) => ({ revoke: token }),
   disableSubject: () => ({ subject: "virtualaccount:leaver" }),
   putRolloutFailures: () => ({ failures: [{ match: "service/none/*", failure: "deploy" }] }),
+  putUser: () => ({ email: "ada@example.com" }),
 } as const satisfies { readonly [name in keyof typeof operations]?: (ids: Ids) => object };
 
 const pathOf = (name: string) =>

@@ -7,6 +7,7 @@ import { createSimulatedRuns, type RunFailure } from "../../src/server/resources
 import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
 import { createReplyCheck, documentOf } from "../support/openapi.ts";
+import { statement } from "../support/test-database.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 import { neverSet, type ReplyFields, replyFields } from "./reply-fields.ts";
 
@@ -66,11 +67,14 @@ const calls: {
         }),
       ),
   ],
+  listUsers: ["user", listUsers],
+  putUser: ["user", ({ admin }) => sent(admin.put("/api/svc/v1/users", { email: "new@example.com" }))],
   putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
 };
 
 type World = {
   readonly url: string;
+  readonly data: string;
   readonly admin: Caller;
   readonly member: Caller;
   readonly group: Body;
@@ -226,6 +230,16 @@ async function disable({ admin }: World): Promise<Body> {
   return sent(admin.post("/api/svc/v1/subjects/disable", { subject: `virtualaccount:${data.name}` }));
 }
 
+/** A user of each state and sign-in. */
+async function listUsers({ admin, data }: World): Promise<Body> {
+  const path = "/api/svc/v1/users";
+  for (const email of ["ada@example.com", "leaver@example.com"]) await admin.put(path, { email, signIn: "issuer" });
+  await statement(data, "UPDATE users SET issuer = 'https://id.example.com', issuer_subject = slug, signed_in_at = 1");
+  await admin.put(path, { email: "leaver@example.com", remove: true });
+  await admin.post("/api/svc/v1/subjects/disable", { subject: "user:ada@example.com" });
+  return read(admin, path);
+}
+
 const everyone = { subject: "team:everyone", role_id: "ml-repo-viewer" };
 
 /** A control plane in which every field has something to say. */
@@ -311,6 +325,7 @@ async function createWorld(): Promise<World> {
   );
   return {
     url: plane.url,
+    data: plane.data,
     admin,
     member: await addUser(plane, "ann@example.com"),
     group,

@@ -47,6 +47,18 @@ export const replyFields = {
     lastUsedAt: "timestamp",
     expiry: "timestamp",
   },
+  user: {
+    id: "string",
+    subject: "string",
+    displayName: "string",
+    signIn: "string",
+    state: "string",
+    createdAt: "timestamp",
+    issuer: "string",
+    issuerSubject: "string",
+    signedInAt: "timestamp",
+    removedAt: "timestamp",
+  },
   caller: {
     subject: "string",
     subjectId: "string",

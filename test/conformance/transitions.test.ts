@@ -70,18 +70,21 @@ test("tokens are told when they end or are made: by a caller, or by a command be
   };
   await admin.post("/api/svc/v1/personal-access-tokens", { revoke: id });
   await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:leaver" });
+  for (const remove of [false, true]) await admin.put("/api/svc/v1/users", { email: "ada@example.com", remove });
   await revokeInDatabase(beside, ["virtualaccount:lost"]);
   await rotateAdminTokenInDatabase(beside);
   await endFormerAdminTokensInDatabase(beside);
   const told = () =>
     shown().flatMap(({ event, principal, resource }) => (resource ? [[event, principal, resource]] : []));
-  await eventually("all is told", () => told().length >= 5);
+  await eventually("all is told", () => told().length >= 7);
   expect(told().toSorted()).toEqual([
     ["admin-token-ended", "bootstrap", expect.stringMatching("^ended-user-token/bootstrap-")],
     ["admin-token-made", "bootstrap", expect.stringMatching("^user-token/bootstrap-")],
     ["subject-disabled", "user:admin", "disabled-subject/virtualaccount:leaver"],
     ["tokens-revoked", "revocation", "virtual-account/lost"],
     ["tokens-revoked", "user:admin", "personal-access-token/user:admin/laptop"],
+    ["user-added", "user:admin", "user/ada@example.com"],
+    ["user-removed", "user:admin", "removed-user/ada@example.com"],
   ]);
 });
 

@@ -9,6 +9,11 @@ const newest = [
   "DROP TABLE rollout_failures",
   "DROP INDEX applications_by_workspace_id_type_created_at_id",
   "CREATE INDEX applications_by_workspace_id_created_at_id ON applications (workspace_id, created_at, id)",
+  "DROP INDEX users_by_issuer_issuer_subject",
+  ...["created_at", "sign_in", "issuer", "issuer_subject", "signed_in_at", "removed_at"].map(
+    (column) => `ALTER TABLE users DROP COLUMN ${column}`,
+  ),
+  "ALTER TABLE tokens DROP COLUMN not_before",
 ];
 
 // What the migrations from 0040 on have made.

@@ -184,6 +184,7 @@ export const flags = {
   allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
   allowOrder: toggleFlag("--allow-order", "apply a commit that the targets of `after` have not passed"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
+  noToken: toggleFlag("--no-token", "make no token: the user signs in through the issuer of the control plane"),
   leaseScope: textFlag(
     "--lease-scope <scope>",
     "what no other writer may write meanwhile (default: the source's only workspace, or everything)",

@@ -3485,6 +3485,77 @@ readonly broken: readonly BrokenLease[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * A user of the control plane
+ */
+export type ListedUser = {
+/**
+ * Id of the user
+ */
+readonly id: string
+/**
+ * Such as user:ada@example.com
+ */
+readonly subject: string
+/**
+ * Name of the user
+ */
+readonly displayName: string
+/**
+ * How the user signs in: by a token of the control plane, or through its issuer of OpenID Connect
+ */
+readonly signIn: ("token" | "issuer")
+/**
+ * Whether the user may call
+ */
+readonly state: ("active" | "removed" | "disabled")
+/**
+ * When the user was added, or signed in first; null where that is not known
+ */
+readonly createdAt: (string | null)
+/**
+ * The issuer that knows the user; null before the first sign-in through one
+ */
+readonly issuer: (string | null)
+/**
+ * Id of the user at that issuer; null without one
+ */
+readonly issuerSubject: (string | null)
+/**
+ * When the newest token was issued with which the user has called through the issuer; null where there is none
+ */
+readonly signedInAt: (string | null)
+/**
+ * When the user was removed; null unless it was
+ */
+readonly removedAt: (string | null)
+/**
+ * Where the token of an added user is; null where this command got none
+ */
+readonly storedAt: (string | null)
+}
+/**
+ * What user -o json writes: the users that were added, listed or removed
+ */
+export type UsersReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * What was done
+ */
+readonly action: ("add" | "list" | "remove")
+/**
+ * The users, in a list the newest first
+ */
+readonly users: readonly ListedUser[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A line that watch writes with -o json
  */
 export type WatchEvent = {

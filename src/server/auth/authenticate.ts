@@ -75,7 +75,7 @@ export async function userPrincipal(
   { store }: Context,
 ): Promise<Principal | null> {
   const [user] = await userById(store.read, { id: userId });
-  if (user === undefined) return null;
+  if (user === undefined || user.removed_at !== null) return null;
   const { id, slug, display_name: subjectDisplayName } = user;
   const name = `user:${slug}`;
   const subject = { subjectId: id, subjectType: "user", subjectSlug: slug, subjectDisplayName };

@@ -202,6 +202,27 @@ const applicationsInWorkspace: Migration = {
   },
 };
 
+/** Records how users sign in, their identity at an issuer, and that they were removed. */
+const people: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await addColumns(database, "users", {
+      created_at: "text?",
+      sign_in: "text?",
+      issuer: "text?",
+      issuer_subject: "text?",
+      signed_in_at: "integer?",
+      removed_at: "text?",
+    });
+    await addColumns(database, "tokens", { not_before: "integer?" });
+    const { schema } = database;
+    const identity = schema.createIndex("users_by_issuer_issuer_subject").on("users");
+    await identity.columns(["issuer", "issuer_subject"]).unique().execute();
+    // The administrator alone.
+    await sql`UPDATE users SET created_at = COALESCE(
+      (SELECT MIN(created_at) FROM tokens WHERE user_id = users.id), ''), sign_in = 'token'`.execute(database);
+  },
+};
+
 /** The failures of simulated rollouts that callers have set. */
 const rolloutFailures: Migration = {
   up: (database: Kysely<unknown>) =>
@@ -222,6 +243,7 @@ export const migrations: Migrations = {
   "0061-disabled-subjects": disabledSubjects,
   "0070-digests": digests,
   "0081-applications-in-workspace": applicationsInWorkspace,
+  "0082-people": people,
   "0088-rollout-failures": rolloutFailures,
 };
 

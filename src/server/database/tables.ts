@@ -8,13 +8,32 @@ export type ResourceRow<Value> = { readonly id: string; readonly created_at: str
 
 /** The tables of the control plane's database; each resource adds its own. */
 export interface Tables {
-  readonly users: { readonly id: string; readonly slug: string; readonly display_name: string };
-  /** Opaque tokens of users; only the SHA-256 of a token is stored. */
+  /** People, and the administrator. */
+  readonly users: {
+    readonly id: string;
+    /** The e-mail in lower case, or `admin`; it never changes. */
+    readonly slug: string;
+    readonly display_name: string;
+    readonly created_at: string | null;
+    readonly sign_in: "token" | "issuer" | null;
+    /** The identity at an OpenID Connect issuer; null until the first sign-in through it. */
+    readonly issuer: string | null;
+    readonly issuer_subject: string | null;
+    /** When the newest token of the issuer that was seen was issued, in seconds. */
+    readonly signed_in_at: number | null;
+    readonly removed_at: string | null;
+  };
+  /**
+   * The credentials of users: opaque tokens, of which only the SHA-256 is stored, and for who signs in through an issuer
+   * one row whose `hash` is `issuer/<user id>`.
+   */
   readonly tokens: {
     readonly hash: string;
     readonly user_id: string;
     readonly name: string;
     readonly created_at: string;
+    /** Tokens that the issuer issued before this second are refused. */
+    readonly not_before: number | null;
   };
   /** One row for each role that a manifest grants; `source` is the manifest's resource. */
   readonly grants: {

@@ -37,6 +37,7 @@ export async function followTokens(context: Context): Promise<AsyncDisposable> {
 const ADMIN_TOKEN = "admin-token";
 const DISABLED: string = operations.disableSubject.number;
 const REVOKED: string = operations.revokePersonalAccessToken.number;
+const USER: string = operations.putUser.number;
 
 function rowsSince({ read }: Context["store"], moment: number) {
   return read
@@ -44,7 +45,7 @@ function rowsSince({ read }: Context["store"], moment: number) {
     .select(["id", "principal", "operation", "resource"])
     .where("id", ">", idPrefixAt(moment))
     .where(({ or, eb }) =>
-      or([eb("operation", "in", [ADMIN_TOKEN, DISABLED, REVOKED]), eb("principal", "=", revocation.name)]),
+      or([eb("operation", "in", [ADMIN_TOKEN, DISABLED, REVOKED, USER]), eb("principal", "=", revocation.name)]),
     )
     .orderBy("id")
     .execute();
@@ -52,6 +53,11 @@ function rowsSince({ read }: Context["store"], moment: number) {
 
 function eventOf(operation: string, resource: string) {
   if (operation === DISABLED) return { event: "subject-disabled", message: "it was disabled: its tokens have ended" };
+  if (operation === USER) {
+    return resource.startsWith("removed-")
+      ? { event: "user-removed", message: "the user was removed: its tokens have ended" }
+      : { event: "user-added", message: "the user was added or changed" };
+  }
   if (operation !== ADMIN_TOKEN) return { event: "tokens-revoked", message: "its tokens were revoked" };
   return resource.startsWith("ended-")
     ? { event: "admin-token-ended", message: "an admin token has ended, and the personal tokens created with it" }

@@ -17,6 +17,7 @@ import { resource as rolloutFailures } from "./rollout-failures.ts";
 import { resource as secretGroup } from "./secret-group/resource.ts";
 import { resource as stagedArtifact } from "./staged-artifact/resource.ts";
 import { resource as team } from "./team/resource.ts";
+import { resource as userAccount } from "./user-account.ts";
 import { resource as virtualAccount } from "./virtual-account/resource.ts";
 import { resource as workspace } from "./workspace.ts";
 
@@ -39,6 +40,7 @@ export const resources: readonly ResourceDefinition[] = [
   secretGroup,
   stagedArtifact,
   team,
+  userAccount,
   virtualAccount,
   workspace,
 ];

@@ -76,7 +76,7 @@ async function register(
   registration: Registration,
 ): Promise<EndedTokens & { readonly token: Secret; readonly isOutdated: boolean }> {
   const { transaction, context, choice, fresh } = registration;
-  await lockAdministrator(transaction);
+  await lockAdministrator(transaction, context);
   const valid = await validAdminTokens(transaction);
   const usable = await usableTokens(registration, valid);
   const [newest = fresh] = usable;

@@ -5,6 +5,7 @@ import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
 import { tokenHash } from "../authenticate.ts";
 import { systemPrincipal, tenant } from "../principal.ts";
+import { newUser } from "../users.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -24,10 +25,10 @@ export function isAdministrator(subjectType: string, subjectId: string): boolean
 }
 
 /** Creates the administrator, and makes concurrent changes of its tokens conflict until the transaction ends. */
-export async function lockAdministrator(transaction: Transaction<Tables>): Promise<void> {
+export async function lockAdministrator(transaction: Transaction<Tables>, context: Context): Promise<void> {
   await transaction
     .insertInto("users")
-    .values({ id: ADMIN, slug: ADMIN, display_name: "Administrator" })
+    .values(newUser({ id: ADMIN, slug: ADMIN, display_name: "Administrator", sign_in: "token" }, context))
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ display_name: "Administrator" }))
     .execute();
   await transaction
@@ -64,7 +65,7 @@ export async function addAdminToken(transaction: Transaction<Tables>, token: Sec
   const name = `bootstrap-${created_at}`;
   await transaction
     .insertInto("tokens")
-    .values({ hash: tokenHash(token), user_id: ADMIN, name, created_at })
+    .values({ hash: tokenHash(token), user_id: ADMIN, name, created_at, not_before: null })
     .execute();
   if (newest !== undefined) await audit(transaction, `user-token/${name}`, context);
 }

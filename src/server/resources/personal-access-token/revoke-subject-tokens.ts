@@ -1,6 +1,8 @@
 import type { Transaction } from "kysely";
+import { isAdministrator } from "../../auth/admin-token/rows.ts";
 import { isDisabled } from "../../auth/disabled-subjects.ts";
 import { systemPrincipal } from "../../auth/principal.ts";
+import { endCredentials } from "../../auth/users.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordChange, recordEffect } from "../../database/audit.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
@@ -56,6 +58,7 @@ async function revokeOf(transaction: Transaction<Tables>, subject: string, conte
   if (type === accountSubjectType) return { ...state, newTokenAt: await revokeAccount(transaction, name, context) };
   const user = type === "user" ? await findOwner(transaction, subject) : null;
   if (user === null) throw new OptionsError(`there is no subject ${subject}`);
+  if (!isAdministrator(user.subjectType, user.subjectId)) await endCredentials(transaction, user.subjectId, context);
   await deletePersonalTokens(transaction, user);
   const resource = `personal-access-token/${subject}`;
   await recordEffect(transaction, context, { principal: revocation, operation: "getPersonalAccessToken", resource });
