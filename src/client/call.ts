@@ -2,13 +2,14 @@ import type { Buffer } from "node:buffer";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
+import { currentTracer, type Span } from "../contract/trace.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
 import { classifyResponse } from "./classify-response.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { RequestLine, RouteCheck } from "./confirm-missing-route.ts";
 import type { BodyParser } from "./decode-body.ts";
-import { abortedOf, exchange, type SendRight } from "./exchange.ts";
+import { abortedOf, type Exchange, exchange, type SendRight } from "./exchange.ts";
 import type { FirstContact, Given } from "./first-contact.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
@@ -200,7 +201,17 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
   const token = line.credential.current();
   const started = line.clock.monotonic();
   const { fresh, shared } = line.dispatchers;
-  const outcome = await exchange(policy.fresh ? fresh : shared, composeRequest(row, content, { ...line, token }), {
+  const span = currentTracer()?.start(`${row.method} ${row.path}`, {
+    kind: "client",
+    attributes: {
+      "http.request.method": row.method,
+      "url.template": row.path,
+      "server.address": new URL(line.origin).hostname,
+      "holdfast.operation": name,
+    },
+  });
+  const request = composeRequest(row, content, { ...line, token, traceparent: span?.traceparent });
+  const outcome = await exchange(policy.fresh ? fresh : shared, request, {
     clock: line.clock,
     timeout: line.requestTimeout,
     cap: REPLY_CAP,
@@ -209,6 +220,7 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     ...(policy.right === undefined ? {} : { right: policy.right }),
     ...(policy.onSent === undefined ? {} : { onSent: policy.onSent }),
   });
+  endSpan(span, outcome);
   line.onRequest?.(name, line.clock.monotonic() - started, outcome.state === "answered");
   if (outcome.state === "answered") {
     line.reach.answered();
@@ -234,6 +246,15 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     `${row.method} ${row.path}`,
   );
   return tried;
+}
+
+function endSpan(span: Span | undefined, outcome: Exchange): void {
+  if (outcome.state !== "answered") {
+    span?.end({}, outcome.reason);
+    return;
+  }
+  const { status } = outcome;
+  span?.end({ "http.response.status_code": status }, status >= 400 ? String(status) : undefined);
 }
 
 // A single answer is proof only if it has the control plane's own form and the route has never answered otherwise.

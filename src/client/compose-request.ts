@@ -30,12 +30,14 @@ export function composeRequest(
     token,
     userAgent,
     actor,
+    traceparent,
   }: {
     readonly origin: string;
     readonly base: string;
     readonly token: Secret;
     readonly userAgent: string;
     readonly actor: () => string | null;
+    readonly traceparent?: string | undefined;
   },
 ): Request {
   const { body } = content;
@@ -54,6 +56,7 @@ export function composeRequest(
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(content.idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: content.idempotencyKey }),
       ...(person === null ? {} : { [ACTOR]: encodeURIComponent(person) }),
+      ...(traceparent === undefined ? {} : { traceparent }),
       ...fenceHeaders(content.fence),
     },
     body: body === undefined ? null : JSON.stringify(body),

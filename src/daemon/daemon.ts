@@ -1,6 +1,7 @@
 // src/daemon: the passes over targets, again and again. See docs/pod.md#the-daemon.
 
 import { errorMessage } from "../contract/error-message.ts";
+import { continueInPass } from "../contract/trace.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
@@ -133,7 +134,10 @@ export function createDaemon({ targets, state, queue, observers }: DaemonParts, 
         if (one.fault !== null) throw one.fault;
         return carryOut(command, one, run);
       },
-      fireForChanges: (cause) => queue.enqueue({ target: one.name, scope: "changes", cause }),
+      fireForChanges: (cause) => {
+        continueInPass(one.name);
+        queue.enqueue({ target: one.name, scope: "changes", cause });
+      },
     })),
     fire,
     hasWorked: () => hasWorked,

@@ -1,5 +1,6 @@
 import { isOutOfReach } from "../client/client-error.ts";
 import type { JsonObject } from "../contract/json.ts";
+import { takePassCause, traced } from "../contract/trace.ts";
 import { UNREACHED } from "../core/diagnostic.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
@@ -117,9 +118,17 @@ export function createPass(target: Target, context: RunContext, options: PassOpt
     const isFull = due.job?.scope === "all" || isFullPassDue(known, startedAt, driftIntervalMs);
     const scope = isFull ? "all" : "changes";
     target.server.actFor(due.job?.by ?? null);
-    context.onPassBegin({ target: name, scope, cause: due.job?.cause ?? course.defaultCause });
+    const cause = due.job?.cause ?? course.defaultCause;
+    context.onPassBegin({ target: name, scope, cause });
     course.defaultCause = "interval";
-    const made = await makePass(target, { ...due, known, scope, startedAt, turn }, course, { ...context, ...options });
+    const start = {
+      kind: "internal",
+      attributes: { "holdfast.target": name, "holdfast.scope": scope, "holdfast.cause": cause },
+      traceparent: takePassCause(name),
+    } as const;
+    const made = await traced("pass", start, () =>
+      makePass(target, { ...due, known, scope, startedAt, turn }, course, { ...context, ...options }),
+    );
     if (made === null) return null;
     memories.keep(name, made.memory, release);
     const again = againAfter(made.cut, due.losses, intervalMs);

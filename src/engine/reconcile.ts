@@ -1,5 +1,6 @@
 // src/engine: one pass over one target. See docs/architecture.md#a-pass.
 
+import { traced } from "../contract/trace.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { freezeRefusal, type WriteRefusal } from "../core/guards/write-refusal.ts";
 import type { PassEvent, PassResult, ReadEvent } from "../core/report/events.ts";
@@ -49,8 +50,11 @@ export type Mode =
   | PromoteMode;
 
 /** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
-export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassResult> {
-  return (await reconcileOnce(target, mode, null, run)).result;
+export function reconcile(target: Target, mode: Mode, run: Run): Promise<PassResult> {
+  return traced("pass", { kind: "internal", attributes: { "holdfast.mode": mode.is } }, async () => {
+    const { result } = await reconcileOnce(target, mode, null, run);
+    return result;
+  });
 }
 
 /** What a pass of a daemon gets from the one before it, and what that daemon must know before the pass has ended. */

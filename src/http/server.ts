@@ -13,7 +13,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
 import { NOT_STORED } from "../contract/headers.ts";
 import { BODY_CAP } from "../contract/limits.ts";
-import { logRequests } from "./access-log.ts";
+import { logRequests, setErrorCode, traceRequests } from "./access-log.ts";
 import { bodyLength } from "./byte-budget.ts";
 import { addHealthRoutes, type Readiness } from "./health.ts";
 import { badRequest, bodyTooLarge, errorBody, HttpError, toHttpError } from "./http-error.ts";
@@ -42,6 +42,8 @@ export type HttpOptions = {
   /** What `/readyz` says. */
   readonly readiness: () => Promise<Readiness>;
   readonly log: FastifyBaseLogger;
+  /** At which level replies are logged. @default "debug" */
+  readonly requestLevel?: "info" | "debug";
   /** Translates an error of the application into an HTTP error; null when it does not know the error. */
   readonly explain: (error: unknown) => HttpError | null;
   /** @default 8 MiB */
@@ -71,7 +73,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { clock, log, readiness, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
   addMetrics(app, operations, clock, options.metrics);
-  logRequests(app, log);
+  logRequests(app, log, options.requestLevel ?? "debug");
+  traceRequests(app);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
   app.setErrorHandler((error, request, reply) => {
     const explained = explain(error);
@@ -191,6 +194,7 @@ function endWithin(app: FastifyInstance, clock: Clock, ending: AbortSignal | und
 function refuse(refusal: HttpError, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (refusal.status >= 500 && !(error instanceof HttpError))
     request.log.error({ event: "request-failed", err: error }, "request failed");
+  setErrorCode(request, refusal.code);
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(errorBody(refusal));
 }
 

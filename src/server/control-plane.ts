@@ -3,6 +3,7 @@ import type { SecureContextOptions } from "node:tls";
 import type { Histogram } from "prom-client";
 import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
+import { setCaller } from "../http/access-log.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
 import type { Readiness } from "../http/health.ts";
 import { isLoopback } from "../http/loopback.ts";
@@ -88,6 +89,26 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   return { url, adminToken, close, [Symbol.asyncDispose]: close };
 }
 
+/** What `/version` tells callers with a token. */
+function versionOf({ build, documentedOnly = false }: ControlPlaneOptions, { store, rollouts }: Context) {
+  const { version = null, commit = null } = build ?? {};
+  return {
+    version,
+    commit,
+    node: process.version.slice(1),
+    database: store.isShared ? "postgresql" : "sqlite",
+    schema: newestSchema(store),
+    extensions: !documentedOnly,
+    rollouts: rollouts.programs === undefined ? "simulated" : "program",
+  };
+}
+
+function newestSchema({ isShared }: Context["store"]): string | undefined {
+  return Object.keys(isShared ? serverMigrations : migrations)
+    .toSorted()
+    .at(-1);
+}
+
 function logStart(
   { adminToken, build, tls, rolloutProgram, startedWith }: ControlPlaneOptions,
   { store, keys, log }: Context,
@@ -99,9 +120,7 @@ function logStart(
     data: folder,
     adminToken: adminToken === undefined ? adminTokenFile(folder) : "HOLDFAST_ADMIN_TOKEN",
     database: store.isShared ? "postgresql" : "sqlite",
-    schema: Object.keys(store.isShared ? serverMigrations : migrations)
-      .toSorted()
-      .at(-1),
+    schema: newestSchema(store),
     keys: keys().all.map(({ version }) => version),
     tls: tls !== undefined,
     rollouts: rolloutProgram === undefined ? "simulated" : rolloutProgram.path,
@@ -159,6 +178,7 @@ async function serveHttp(
   ];
   const app = createHttpServer({
     log,
+    requestLevel: "info",
     clock,
     random,
     readiness: () => readiness(context),
@@ -208,6 +228,11 @@ async function serveHttp(
     );
   }
   addReference(app, documentedOnly, context);
+  app.get("/version", async (request) => {
+    const { name } = await callers.callerOf(request.raw);
+    setCaller(request, name);
+    return versionOf(options, context);
+  });
   return listen(app, host, port);
 }
 

@@ -115,7 +115,7 @@ test("S34 every reply is one line of log, and nothing secret is in any of them",
     method: "PUT",
     route: "/api/svc/v1/clusters",
     status: 200,
-    milliseconds: expect.any(Number),
+    ms: expect.any(Number),
     caller: "user:admin",
   });
   expect(answered.at(-2)).toMatchObject({ operation: "other", route: null, status: 404, caller: null });

@@ -79,6 +79,60 @@ describe("serve", () => {
     expect(page).toContain("This server simulates rollouts and runs of jobs");
   });
 
+  test("logs each reply in one line, and tells callers with a token its version", async () => {
+    const server = await serveProcess(["--log-format", "json"]);
+    const ask = (path: string, token: string | null, id: string) =>
+      fetch(server.url + path, {
+        headers: { "x-request-id": id, ...(token !== null && { authorization: `Bearer ${token}` }) },
+      });
+    const version = await ask("/version", server.token, "r1");
+    expect([version.status, await version.json()]).toEqual([
+      200,
+      {
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        commit: expect.stringMatching(/^[0-9a-f]{40}/),
+        node: process.version.slice(1),
+        database: "sqlite",
+        schema: expect.stringMatching(/^\d{4}-/),
+        extensions: true,
+        rollouts: "simulated",
+      },
+    ]);
+    expect((await ask("/version", null, "r2")).status).toBe(401);
+    expect((await ask("/api/svc/v1/clusters/secret-name", server.token, "r3")).status).toBe(404);
+    expect((await ask("/healthz", null, "r4")).status).toBe(200);
+    await server.process.shows("stderr", /"reqId":"r3"/);
+    server.process.kill("SIGTERM");
+    const { stderr } = await server.process.ended;
+    const answered = stderr.split("\n").filter((line) => line.includes('"answered"'));
+    const common = { level: "info", event: "answered", time: expect.any(String), msg: "answered", method: "GET" };
+    const ms = expect.any(Number);
+    expect(answered.map((line) => JSON.parse(line))).toEqual([
+      { ...common, reqId: "r1", operation: "other", route: "/version", status: 200, ms, caller: "user:admin" },
+      {
+        ...common,
+        reqId: "r2",
+        operation: "other",
+        route: "/version",
+        status: 401,
+        ms,
+        caller: null,
+        code: "unauthorized",
+      },
+      {
+        ...common,
+        reqId: "r3",
+        operation: "getCluster",
+        route: "/api/svc/v1/clusters/:id",
+        status: 404,
+        ms,
+        caller: "user:admin",
+        code: "not-found",
+      },
+    ]);
+    expect(stderr).not.toContain("secret-name");
+  });
+
   test("takes the program of rollouts again after kill -9, and says in its reference that they are not simulated", async () => {
     const folder = await temporaryFolder();
     const program = join(folder, "driver");

@@ -27,7 +27,11 @@ export type Server = {
 export type ServerProcess = Server & { readonly process: Running };
 
 /** How a control plane is started. */
-export type ServeOptions = { readonly data?: string; readonly rolloutSeconds?: number };
+export type ServeOptions = {
+  readonly data?: string;
+  readonly rolloutSeconds?: number;
+  readonly env?: { readonly [name: string]: string };
+};
 
 /** Starts `holdfast serve` in the process of the tests, on a port of the kernel's choice; further flags as given. */
 export async function serve(flags: readonly string[] = [], options: ServeOptions = {}): Promise<Server> {
@@ -40,7 +44,8 @@ export async function serve(flags: readonly string[] = [], options: ServeOptions
 /** Starts it as a process of its own: for a test that ends it, or reads what it prints. */
 export async function serveProcess(flags: readonly string[] = [], options: ServeOptions = {}): Promise<ServerProcess> {
   const { args, data } = await commandLine(flags, options);
-  const process = start(["serve", ...args], { cwd: await temporaryFolder() });
+  const { env = {} } = options;
+  const process = start(["serve", ...args], { cwd: await temporaryFolder(), env });
   const [, url = ""] = await process.shows("stdout", /^listening on (\S+)\n/);
   return { ...serverAt(url, data), process };
 }
