@@ -19,7 +19,7 @@ import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 
-/** Creates, lists or revokes personal access tokens of the caller. */
+/** Creates, lists or revokes personal access tokens of the caller, or gives a virtual account a new token. */
 export async function run(invocation: InvocationOf<typeof token>): Promise<number> {
   const { flags, terminal } = invocation;
   const act = actionOf(invocation.args);
@@ -39,15 +39,17 @@ export async function run(invocation: InvocationOf<typeof token>): Promise<numbe
 type Action =
   | { readonly is: "create"; readonly name: string }
   | { readonly is: "list" }
-  | { readonly is: "revoke"; readonly id: string };
+  | { readonly is: "revoke"; readonly id: string }
+  | { readonly is: "reissue"; readonly account: string };
 
 function actionOf([action, word, ...more]: readonly string[]): Action {
   if (action === "list" && word === undefined) return { is: "list" };
   if (word !== undefined && more.length === 0) {
     if (action === "create") return { is: "create", name: word };
     if (action === "revoke") return { is: "revoke", id: word };
+    if (action === "reissue") return { is: "reissue", account: word.replace(/^virtual-?account[:/]/, "") };
   }
-  throw new HoldfastError("invalid", "token needs create NAME, list or revoke ID", {
+  throw new HoldfastError("invalid", "token needs create NAME, list, revoke ID or reissue ACCOUNT", {
     hint: "holdfast token --help has examples",
   });
 }
@@ -60,23 +62,31 @@ async function carryOut(act: Action, session: ServerSession, terminal: Terminal)
       return list(session, terminal);
     case "revoke":
       return revoke(act.id, session, terminal);
+    case "reissue":
+      return [await reissue(act.account, session, terminal)];
   }
 }
 
-async function create(name: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
-  const { sink, writer } = session;
+/** The sink of a session, which can store a token of that identity. */
+async function readySink({ sink }: ServerSession, identity: string): Promise<Sink> {
   if (sink === null) {
     throw new HoldfastError("invalid", "nothing says where the token may go, and nobody reads this output", {
       hint: "nothing was created: name a sink with --sink file",
     });
   }
-  const identity = `personal-access-token/${name}`;
   await sink.check(identity).catch((cause: unknown) => {
     throw new HoldfastError("error", `the sink cannot store a token: ${errorMessage(cause)}`, {
       hint: "nothing was created; correct that, and run it again",
       cause,
     });
   });
+  return sink;
+}
+
+async function create(name: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
+  const { writer } = session;
+  const identity = `personal-access-token/${name}`;
+  const sink = await readySink(session, identity);
   const idempotencyKey = terminal.random.id();
   const content = { path: { name }, idempotencyKey };
   const sent = await writer.send("getPersonalAccessToken", content, { signal: terminal.signal });
@@ -105,6 +115,37 @@ function notCreated(name: string, isLost: boolean): HoldfastError {
   if (isLost)
     return new HoldfastError("error", `the reply says that it created ${printable(name)}, and has no token`, { hint });
   return new HoldfastError("error", `you have a token ${printable(name)} already, and it is shown only once`, { hint });
+}
+
+async function reissue(account: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
+  const identity = `virtual-account/${account}`;
+  const sink = await readySink(session, identity);
+  const content = { path: { name: account }, idempotencyKey: terminal.random.id() };
+  const sent = await session.writer.send("reissueVirtualAccount", content, { signal: terminal.signal });
+  if (sent.state === "refused") {
+    if (sent.reason !== "route-missing") throw refusalError("reissueVirtualAccount", sent);
+    throw new HoldfastError("error", "this control plane cannot give a virtual account a new token", {
+      hint: "it lacks the extension E20 (POST /api/svc/v1/virtual-accounts/{name}/reissue)",
+    });
+  }
+  if (sent.state !== "applied" || sent.token === null) {
+    const why = sent.state === "applied" ? "the reply has no token" : causeText(sent.cause);
+    const isUnsent = sent.state === "not-sent";
+    const what = isUnsent ? "no token was made" : `it is unknown whether ${printable(account)} has a new token`;
+    throw new HoldfastError("error", `${what}: ${why}`, {
+      hint: "run it again; the former token stays valid until the end of its grace period",
+      ...(sent.state !== "applied" && { cause: sent.cause }),
+    });
+  }
+  const storedAt = await sink.deliver(identity, sent.token).catch((cause: unknown) => {
+    throw new HoldfastError("error", `the token was made and could not be stored: ${errorMessage(cause)}`, {
+      hint: "nobody has it; correct that, and run it again",
+      cause,
+    });
+  });
+  const { jwtId: id = null, updatedAt: createdAt = null } = sent.data;
+  const facts = { createdAt, createdWith: null, lastUsedAt: null, expiresAt: null };
+  return { id, name: account, subject: `virtualaccount:${account}`, ...facts, storedAt };
 }
 
 type NewToken = { readonly sink: Sink; readonly identity: string; readonly token: Secret; readonly id: string | null };
@@ -188,6 +229,7 @@ function withCreated(id: string, all: readonly ListedToken[]): readonly ListedTo
 const HEADS: { readonly [action in Action["is"]]: (tokens: string, server: string) => string } = {
   create: (_, server) => `a new token for ${server}`,
   list: (tokens, server) => `${tokens} on ${server}`,
+  reissue: (_, server) => `a new token for ${server}; the former one ends with its grace period`,
   revoke: (tokens, server) => `${tokens} on ${server} void from now on`,
 };
 

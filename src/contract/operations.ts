@@ -459,6 +459,14 @@ export const operations = {
     reply: "one",
     retry: "repeat",
   },
+  reissueVirtualAccount: {
+    number: "E20",
+    method: "POST",
+    path: "/api/svc/v1/virtual-accounts/{name}/reissue",
+    summary: "Give a virtual account a new token",
+    reply: "one",
+    retry: "token",
+  },
 } as const satisfies { readonly [name: string]: Operation };
 
 /** The name of an operation in the table. */
@@ -507,6 +515,7 @@ export type Replies = {
   putRolloutFailures: RolloutFailures;
   listUsers: User;
   putUser: User;
+  reissueVirtualAccount: VirtualAccount;
 };
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];

@@ -167,7 +167,11 @@ function acceptJsonOnly(app: FastifyInstance, bodyLimit: number): void {
   );
   app.addHook("onRequest", ({ raw: { method, headers }, is404 }, _, done) => {
     const length = bodyLength(headers, bodyLimit);
-    if (length === 0) return done();
+    if (length === 0) {
+      // Some clients name a type with every POST, also of a body that they do not send.
+      if (!headers["content-type"]?.startsWith("application/json")) delete headers["content-type"];
+      return done();
+    }
     // Refused here, a body is neither stored nor parsed, and the rest of it is ignored. Refused by the parser, the
     // connection is reset, and the client may never see the reply.
     if (is404) return done(noRoute());

@@ -85,6 +85,8 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   await api.listPersonalAccessTokens(options);
   await api.revokePersonalAccessToken({ ...options, body: { revoke: text(token.data.data.id) } });
   await api.putRolloutFailures({ ...options, body: { failures: [] } });
+  const reissued = await api.reissueVirtualAccount({ ...options, path: { name: "ci" } });
+  text(reissued.data.token);
   await api.disableSubject({ ...options, body: { subject: "virtualaccount:ci" } });
   const person = await api.putUser({ ...options, body: { email: "ada@example.com", signIn: "token" } });
   text(person.data.token);

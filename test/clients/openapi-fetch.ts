@@ -102,6 +102,9 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   const token = await done(client.GET("/api/svc/v1/personal-access-tokens/{name}", { params: { path: name } }));
   await done(client.GET("/api/svc/v1/personal-access-tokens"));
   await done(client.POST("/api/svc/v1/personal-access-tokens", { body: { revoke: text(token.data.id) } }));
+  await done(client.PUT("/api/svc/v1/rollout-failures", { body: { failures: [] } }));
+  const ci = { params: { path: { name: "ci" } } };
+  text((await done(client.POST("/api/svc/v1/virtual-accounts/{name}/reissue", ci))).token);
   await done(client.POST("/api/svc/v1/subjects/disable", { body: { subject: "virtualaccount:ci" } }));
   await done(client.PUT("/api/svc/v1/users", { body: { email: "ada@example.com", displayName: "Ada Lovelace" } }));
   await done(client.GET("/api/svc/v1/users", { params: { query: { subject: "user:ada@example.com" } } }));

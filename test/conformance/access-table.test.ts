@@ -198,6 +198,14 @@ const rows: readonly Row[] = [
     absent: 200,
   },
   {
+    name: "reissueVirtualAccount",
+    ask: async (caller, place, { makeAccount }) =>
+      caller.post(`${svc}/virtual-accounts/${await makeAccount(place)}/reissue`, undefined),
+    allowed: administrators,
+    refused: denied,
+    absent: 404,
+  },
+  {
     name: "disableSubject",
     ask: async (caller, place, { makeAccount }) =>
       caller.post(`${svc}/subjects/disable`, { subject: `virtualaccount:${await makeAccount(place)}` }),

@@ -97,6 +97,7 @@ test("a client built from the document uses every operation, and every reply is 
   expect(listed).toMatchObject({ name: "laptop", createdWith: expect.stringMatching(/^user-token\/bootstrap-/) });
   expect(await call("revokePersonalAccessToken", null, { revoke: listed.id })).toEqual({});
   await call("putVirtualAccount", null, { manifest: { ...example("putVirtualAccount").manifest, name: "leaver" } });
+  expect((await call("reissueVirtualAccount", { name: "leaver" })).token).toEqual(expect.any(String));
   expect(await call("disableSubject", null, { subject: "virtualaccount:leaver" })).toEqual({});
   const rules = example("putRolloutFailures");
   expect((await call("putRolloutFailures", null, rules)).data).toEqual(rules);

@@ -69,6 +69,10 @@ const calls: {
   ],
   listUsers: ["user", listUsers],
   putUser: ["user", ({ admin }) => sent(admin.put("/api/svc/v1/users", { email: "new@example.com" }))],
+  reissueVirtualAccount: [
+    "virtualAccount",
+    ({ admin, account }) => sent(admin.post(`/api/svc/v1/virtual-accounts/${account.data.name}/reissue`, undefined)),
+  ],
   putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
 };
 

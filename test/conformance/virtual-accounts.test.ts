@@ -244,6 +244,60 @@ describe("a rotation whose time has come", () => {
   });
 });
 
+describe("an account that is reissued", () => {
+  const reissue = `${ACCOUNTS}/ci/reissue`;
+
+  test("gets another token after its own was revoked, which has the same roles", async () => {
+    const plane = await withWorkspace();
+    const { token, data } = (await plane.admin.put(ACCOUNTS, account())).body;
+    await plane.close();
+    const { admin, url } = await startControlPlane({ data: plane.data, revoke: ["virtualaccount:ci"] });
+    const as = (text: string) => caller(url, new Secret(text));
+    expect((await as(token).get(WORKSPACES)).status).toBe(401);
+    const { status, body } = await admin.post(reissue, undefined);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ id: data.id, manifest: data.manifest, jwts: [{ id: body.data.jwtId }] });
+    expect((await as(body.token).get(WORKSPACES)).body.data).toHaveLength(1);
+    expect((await as(token).get(WORKSPACES)).status).toBe(401);
+    expect((await admin.get(ACCOUNTS)).body.data).toEqual([body.data]);
+    expect((await effects(plane.data)).at(-1)).toBe("user:admin E20 virtual-account/ci");
+  });
+
+  test("keeps the former token for its days of grace, and has the new one in its secret too", async () => {
+    const { admin, url } = await withWorkspace();
+    const auto_rotate = { auto_rotate_interval: 30, grace_period: 3 };
+    const secret_store_config = { integration_fqn: "builtin", secret_path: "machines/ci" };
+    const { token } = (await admin.put(ACCOUNTS, account({ auto_rotate, secret_store_config }))).body;
+    const { body } = await admin.post(reissue, undefined);
+    for (const text of [token, body.token])
+      expect((await caller(url, new Secret(text)).get(WORKSPACES)).status).toBe(200);
+    const [now, former] = body.data.jwts;
+    expect(Date.parse(former.expiry) - Date.parse(now.createdAt)).toBe(3 * 86_400_000);
+    expect(Date.parse(body.data.nextScheduledRotation) - Date.parse(now.createdAt)).toBe(30 * 86_400_000);
+    const [group] = (await admin.get("/api/svc/v1/secret-groups")).body.data;
+    expect((await admin.get(`/api/svc/v1/secrets/${group.associatedSecrets[0].id}`)).body.data.value).toBe(body.token);
+  });
+
+  test("is one that exists and is not disabled", async () => {
+    const { admin, data } = await withWorkspace();
+    expect((await admin.post(reissue, undefined)).status).toBe(404);
+    await admin.put(ACCOUNTS, account());
+    await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:ci" });
+    const before = await effects(data);
+    expect(await admin.post(reissue, undefined)).toMatchObject({ status: 409, body: { code: "disabled" } });
+    expect(await effects(data)).toEqual(before);
+  });
+});
+
+describe("an account with a target for notifications", () => {
+  test("says that this control plane sends none", async () => {
+    const { admin } = await withWorkspace();
+    const notification_target = { type: "email", notification_channel: "builtin", to_emails: ["ops@example.com"] };
+    const { data } = (await admin.put(ACCOUNTS, account({ notification_target }))).body;
+    expect(data.metadata).toEqual({ notification: expect.stringContaining("sends no notifications") });
+  });
+});
+
 describe("granting", () => {
   test("is bounded by what the granting caller holds", async () => {
     const plane = await withWorkspace();

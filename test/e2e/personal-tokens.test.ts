@@ -133,12 +133,34 @@ test("a token that cannot be stored is revoked, and one whose reply is lost is t
   expect(await readdir(folder)).toEqual([]);
 }, 60_000);
 
+test("a virtual account gets a new token, in a file beside that of the former one", async () => {
+  const server = await serve();
+  const permissions = [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-member" }];
+  const manifest = { type: "virtual-account", name: "ci", permissions };
+  const { token: former } = await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
+  const source = await sourceOf({}, server);
+  const [made] = await tokensOf(source, ["reissue", "virtual-account/ci"]);
+  expect(made).toMatchObject({ name: "ci", subject: "virtualaccount:ci", storedAt: expect.stringContaining("ci") });
+  const token = (await readFile(made?.storedAt ?? "", "utf8")).trim();
+  expect([await statusWith(token, server), await statusWith(former, server)]).toEqual([200, 200]);
+  const again = await source.runHere(["token", "reissue", "ci"], { COLUMNS: "80" });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("the former one ends with its") });
+  expect(again.stdout).toContain(`${made?.storedAt}.2\n`);
+  expect((await readFile(made?.storedAt ?? "", "utf8")).trim()).toBe(token);
+  // Neither a caller that may not, nor an account that is not there, makes one.
+  expect(await source.runHere(["token", "reissue", "ci"], { HOLDFAST_TOKEN: token })).toMatchObject({ code: 4 });
+  const absent = await source.runHere(["token", "reissue", "none"]);
+  expect(absent).toMatchObject({ code: 1, stderr: expect.stringContaining("the virtual account") });
+  expect(server.effects().filter(({ operation }) => operation === "E20")).toHaveLength(2);
+});
+
 test("a control plane with the documented operations alone creates tokens, and the others are named", async () => {
   const server = await serve(["--documented-only"]);
   const source = await sourceOf({}, server);
   for (const [args, extension] of [
     [["list"], "E12"],
     [["revoke", "some-id"], "E12"],
+    [["reissue", "ci"], "E20"],
   ] as const) {
     const ended = await source.runHere(["token", ...args]);
     expect(ended).toMatchObject({
@@ -151,8 +173,11 @@ test("a control plane with the documented operations alone creates tokens, and t
 
 test("a wrong action is told with what there is", async () => {
   const source = await sourceOf({}, await serve());
-  for (const args of [["creat", "x"], ["list", "x"], ["revoke"], ["create", "a", "b"]]) {
+  for (const args of [["creat", "x"], ["list", "x"], ["revoke"], ["create", "a", "b"], ["reissue"]]) {
     const ended = await source.runHere(["token", ...args]);
-    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("create NAME, list or revoke ID") });
+    expect(ended).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("create NAME, list, revoke ID or reissue ACCOUNT"),
+    });
   }
 });

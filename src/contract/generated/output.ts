@@ -3386,7 +3386,7 @@ readonly ignored?: {
 }
 }
 /**
- * A personal access token, without the token itself
+ * A personal access token, or one of a virtual account, without the token itself
  */
 export type ListedToken = {
 /**
@@ -3394,7 +3394,7 @@ export type ListedToken = {
  */
 readonly id: (string | null)
 /**
- * Name of the token, unique among its owner's
+ * Name of the token, unique among its owner's; for one of a virtual account, the account's
  */
 readonly name: string
 /**
@@ -3423,7 +3423,7 @@ readonly expiresAt: (string | null)
 readonly storedAt: (string | null)
 }
 /**
- * What token -o json writes: the personal access tokens that were created, listed or revoked; never a token itself
+ * What token -o json writes: the tokens that were created, listed, revoked or reissued; never a token itself
  */
 export type TokensReport = {
 readonly format_version: FormatVersion
@@ -3432,9 +3432,9 @@ readonly format_version: FormatVersion
  */
 readonly server: string
 /**
- * create has created one, list has only read, revoke has made these void
+ * create has created one, list has only read, revoke has made these void, reissue has given a virtual account a new one
  */
-readonly action: ("create" | "list" | "revoke")
+readonly action: ("create" | "list" | "revoke" | "reissue")
 /**
  * The tokens, newest first
  */

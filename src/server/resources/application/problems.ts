@@ -16,6 +16,9 @@ export function potentialProblems(manifest: JsonObject): readonly Problem[] {
     ...(manifest.replicas === 1
       ? [problem("one-replica", "A restart of its only replica interrupts the service.")]
       : []),
+    ...(Array.isArray(manifest.alerts) && manifest.alerts.length > 0
+      ? [problem("no-notifications", "Its alerts reach nobody: this control plane sends no notifications.")]
+      : []),
     ...(isObject(manifest.resources) ? [] : [problem("no-resources", "Nothing is requested, so nothing is reserved.")]),
   ];
 }

@@ -161,9 +161,16 @@ function withSchedule(account: Stored<AccountRow>): Stored<AccountRow> {
     metadata: {
       ...(disabled !== null && { disabled }),
       ...(next !== null && secretStoreOf(manifest) === null && { rotation: NOT_ROTATED }),
+      ...(hasTarget(manifest) && { notification: NOT_NOTIFIED }),
     },
   };
 }
+
+function hasTarget({ notification_target: target }: JsonObject): boolean {
+  return target !== undefined && target !== null;
+}
+
+const NOT_NOTIFIED = "nobody is told: this control plane sends no notifications";
 
 const NOT_ROTATED = "not rotated: without secret_store_config nobody could read the new token";
 

@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Secret } from "../../../contract/secret.ts";
-import { HttpError } from "../../../http/http-error.ts";
+import { forbidden, HttpError, notFound } from "../../../http/http-error.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { requireEnabled } from "../../auth/disabled-subjects.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -36,7 +36,7 @@ import {
 } from "./account.ts";
 import { accountSubjectType, authenticateAccount } from "./authenticate-account.ts";
 import { expiryGauge, isExpired } from "./expiry.ts";
-import { rotateTokens } from "./rotate.ts";
+import { replaceToken, rotateTokens } from "./rotate.ts";
 import { accountGrants, findAccount, issueToken, saveAccount } from "./rows.ts";
 import { accountSnapshotPart } from "./snapshot.ts";
 
@@ -86,13 +86,24 @@ const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, 
   };
 };
 
+const reissueVirtualAccount: Handler<"reissueVirtualAccount"> = async ({ principal, path: { name } }, context) => {
+  if (!isTenantAdmin(principal)) throw forbidden("you may not reissue the tokens of accounts");
+  return context.store.write(async (transaction) => {
+    const existing = await findAccount(transaction, name);
+    if (existing === null) throw notFound("the virtual account");
+    const caller = { principal, operation: "reissueVirtualAccount" } as const;
+    const { account, token } = await replaceToken(transaction, existing, caller, context);
+    return { data: checkResourceSize(answer(account, context)), beside: { token } };
+  });
+};
+
 /** The section of accounts and tokens in the reference. */
 export const accountsSection: ReferenceSection = {
   name: "Accounts and tokens",
   description: "Virtual accounts for machines, and personal access tokens.",
 };
 
-/** The operations on virtual accounts: 18 and E5. */
+/** The operations on virtual accounts: 18, E5 and E20. */
 export const resource: ResourceDefinition = {
   section: accountsSection,
   operations: [
@@ -106,6 +117,13 @@ export const resource: ResourceDefinition = {
     defineOperation("listVirtualAccounts", listVirtualAccounts, {
       description: "Newest first.",
       replySchema: "VirtualAccount",
+    }),
+    defineOperation("reissueVirtualAccount", reissueVirtualAccount, {
+      beside: { token: oneTimeToken },
+      description:
+        "Gives an account a new token: one that was revoked or lost. `token` is in this reply alone, and also in the secret of the account's `secret_store_config`. The former token, if there is one, stays valid until the end of the grace period (`auto_rotate.grace_period`, by default a day), as in a rotation. A disabled account is 409 `disabled`. Only tenant-admins may call it.",
+      replySchema: "VirtualAccount",
+      parameters: { name: { description: "Name of the account", example: "ci" } },
     }),
   ],
   references: [{ kind: "virtual-account", existing: keysIn("virtual_accounts", "name") }],

@@ -1,5 +1,8 @@
 import type { Transaction } from "kysely";
-import { systemPrincipal } from "../../auth/principal.ts";
+import type { OperationName } from "../../../contract/operations.ts";
+import type { Secret } from "../../../contract/secret.ts";
+import { conflict } from "../../../http/http-error.ts";
+import { type Principal, systemPrincipal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordChange } from "../../database/audit.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
@@ -46,17 +49,35 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
     );
     return;
   }
-  const principal = systemPrincipal("rotation");
-  const graceEnd = endOfGrace(graceDays(account.manifest), now);
+  const caller = { principal: systemPrincipal("rotation"), operation: "putVirtualAccount" } as const;
+  await replaceToken(transaction, account, caller, context);
+}
+
+/**
+ * Gives an account a new token, which is also stored where its manifest wants it; the former one is valid until the end of its
+ * grace period. Refuses it where the secret at that path belongs to somebody else.
+ */
+export async function replaceToken(
+  transaction: Transaction<Tables>,
+  account: Stored<AccountRow>,
+  { principal, operation }: { readonly principal: Principal; readonly operation: OperationName },
+  context: Context,
+): Promise<{ readonly account: Stored<AccountRow>; readonly token: Secret }> {
+  const { name, manifest } = account;
+  const now = context.clock.now();
+  const graceEnd = endOfGrace(graceDays(manifest), now);
   const { jwtId, token } = await issueToken(transaction, account, now, context);
   await retire(transaction, account, now, graceEnd);
-  await storeToken(transaction, principal, { account: name, path, token }, context);
-  await saveAccount(
-    transaction,
-    withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd),
-  );
-  const resource = `virtual-account/${name}`;
-  await recordChange(transaction, context, { principal, operation: "putVirtualAccount", resource });
+  const path = builtinSecretPath(manifest);
+  if (path !== null) {
+    if (!(await isPathAvailable(transaction, name, path)))
+      throw conflict("secret-taken", `the secret ${path} does not belong to this account`);
+    await storeToken(transaction, principal, { account: name, path, token }, context);
+  }
+  const renewed = withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd);
+  await saveAccount(transaction, renewed);
+  await recordChange(transaction, context, { principal, operation, resource: `virtual-account/${name}` });
+  return { account: renewed, token };
 }
 
 // Also deletes tokens whose grace period has ended.
