@@ -51,7 +51,17 @@ async function start(
 ): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
   const { flags, terminal } = invocation;
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
-  const { maxLeaseSeconds, rateLimit, drainSeconds, renewSigningKey, revoke, newAdminToken } = flags;
+  const {
+    keepDays,
+    keepRuns,
+    keepReplies,
+    maxLeaseSeconds,
+    rateLimit,
+    drainSeconds,
+    renewSigningKey,
+    revoke,
+    newAdminToken,
+  } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
     const read = await readSnapshotOf(invocation);
@@ -70,6 +80,11 @@ async function start(
       ...(read === null ? {} : { snapshot: read.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
+      retention: {
+        ...(keepDays === undefined ? {} : { days: keepDays }),
+        ...(keepRuns === undefined ? {} : { runs: keepRuns }),
+        ...(keepReplies === undefined ? {} : { replies: keepReplies }),
+      },
       ...(maxLeaseSeconds === undefined ? {} : { maxLeaseSeconds }),
       ...(drainSeconds === undefined ? {} : { drainSeconds }),
       ...(renewSigningKey === undefined ? {} : { renewSigningKey }),

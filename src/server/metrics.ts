@@ -1,4 +1,5 @@
 import { statfs } from "node:fs/promises";
+import { sql } from "kysely";
 import { Gauge, Histogram, type Registry } from "prom-client";
 import type { Readiness } from "../http/health.ts";
 import type { MetricRegistries } from "../http/metrics.ts";
@@ -32,6 +33,19 @@ export function addServerMetrics(
 }
 
 const diskGauges: readonly ResourceGauge[] = [
+  {
+    name: "holdfast_database_size_bytes",
+    help: "Size of the database: the file of SQLite, with the space that it will use again, or the database in PostgreSQL.",
+    shownTo: "trusted",
+    read: async ({ store }) => {
+      const size = store.isShared
+        ? sql<{ size: string }>`SELECT pg_database_size(current_database()) AS size`
+        : sql<{
+            size: number;
+          }>`SELECT c.page_count * s.page_size AS size FROM pragma_page_count() c, pragma_page_size() s`;
+      return Number((await size.execute(store.read)).rows[0]?.size);
+    },
+  },
   {
     name: "holdfast_disk_size_bytes",
     help: "Size of the file system of the data folder.",

@@ -12,6 +12,7 @@ import { createIdGenerator } from "./database/id-generator.ts";
 import { migrations, serverMigrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import { startBackgroundJobs } from "./jobs/background-jobs.ts";
+import { keptByDefault } from "./jobs/retention.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { resources } from "./resources/index.ts";
 import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
@@ -39,6 +40,7 @@ export async function openContext(
   const jobs = stack.use(
     startBackgroundJobs(context, resources, {
       serverKeys,
+      kept: { ...keptByDefault, ...options.retention },
       keyCheckSeconds: isChanging ? (options.fileCheckSeconds ?? 5) : null,
     }),
   );

@@ -5,6 +5,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { Build } from "../http/metrics.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
+import type { Retention } from "./jobs/retention.ts";
 import type { RunDriver } from "./resources/job-run/run-driver.ts";
 import type { RolloutProgram } from "./rollouts/program-rollouts.ts";
 import type { FailureRule, RolloutDriver } from "./rollouts/rollout-driver.ts";
@@ -64,6 +65,8 @@ export type ControlPlaneOptions = DataOptions & {
   readonly rateLimit?: number;
   /** The longest time for which a lease is granted. @default 900 */
   readonly maxLeaseSeconds?: number;
+  /** How much of what has ended is kept. @default `keptByDefault` */
+  readonly retention?: Partial<Retention>;
   /** Limit of the bodies of all requests in flight together. @default 64 MiB */
   readonly bodyBytes?: number;
   /** Limit of all large replies that clients have not read yet. @default 128 MiB */

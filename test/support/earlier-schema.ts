@@ -7,6 +7,7 @@ const newest = [
   "DROP TABLE disabled_subjects",
   "DROP TABLE digests",
   "DROP TABLE rollout_failures",
+  "DROP TABLE retention",
   "DROP INDEX applications_by_workspace_id_type_created_at_id",
   "CREATE INDEX applications_by_workspace_id_created_at_id ON applications (workspace_id, created_at, id)",
   "DROP INDEX users_by_issuer_issuer_subject",

@@ -283,6 +283,18 @@ export const flags = {
     parse: whole(1, 86_400),
     byDefault: 900,
   }),
+  keepDays: numberFlag("--keep-days <n>", "days for which ended runs and the status history of rollouts are kept", {
+    parse: whole(1, 36_500),
+    byDefault: 90,
+  }),
+  keepRuns: numberFlag("--keep-runs <n>", "ended runs of each job that are kept", {
+    parse: whole(1),
+    byDefault: 1000,
+  }),
+  keepReplies: numberFlag("--keep-replies <n>", "replies kept for idempotency keys, of the last day", {
+    parse: whole(0),
+    byDefault: 1_000_000,
+  }),
   drainSeconds: numberFlag("--drain-seconds <n>", "seconds to keep answering after SIGTERM, while not ready", {
     parse: seconds({ zero: true }),
     byDefault: 0,

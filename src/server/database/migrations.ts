@@ -229,6 +229,12 @@ const rolloutFailures: Migration = {
     createTable(database, "rollout_failures", { columns: { position: "integer", json: "text" }, key: ["position"] }),
 };
 
+/** When each kind of row that is not kept for ever is pruned next, and how far that has come. */
+const retention: Migration = {
+  up: (database: Kysely<unknown>) =>
+    createTable(database, "retention", { columns: { name: "text", due_at: "integer", after: "text" }, key: ["name"] }),
+};
+
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": firstTables,
@@ -245,6 +251,7 @@ export const migrations: Migrations = {
   "0081-applications-in-workspace": applicationsInWorkspace,
   "0082-people": people,
   "0088-rollout-failures": rolloutFailures,
+  "0089-retention": retention,
 };
 
 /** Those of a schema in PostgreSQL, which several servers may write. */

@@ -4,10 +4,10 @@ import { SealKeyError } from "../../seal/seal-key.ts";
 import { StoreError } from "../../store/store-error.ts";
 import type { Context } from "../context.ts";
 import { storageHttpError } from "../http/storage-http-error.ts";
-import { deleteExpiredReplies } from "../http/writes/stored-replies.ts";
 import type { BackgroundJob, ResourceDefinition } from "../resource.ts";
 import type { ServerKeys } from "../secrets/server-keys.ts";
 import { RecurringTask } from "./recurring-task.ts";
+import { type Retention, retentionJob } from "./retention.ts";
 
 const HOUR = 3_600_000;
 
@@ -18,13 +18,14 @@ export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSecon
 export function startBackgroundJobs(
   context: Context,
   resources: readonly ResourceDefinition[],
-  keyCheck: KeyCheck,
+  { kept, ...keyCheck }: KeyCheck & { readonly kept: Retention },
 ): AsyncDisposable & { readonly scheduleAdvance: (moment: number) => void } {
   const { clock, log } = context;
   const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
   const jobs: readonly BackgroundJob[] = [
     ...resources.flatMap(({ jobs: own = [] }) => own),
     { name: "cleanup", run: () => cleanUp(resources, context) },
+    retentionJob(kept),
     { name: "refreshing the keys", run: () => refreshKeys(keyCheck, context) },
   ];
   const tasks = jobs.map((job) => taskOf(job, context));
@@ -77,7 +78,6 @@ async function advanceAll(resources: readonly ResourceDefinition[], context: Con
 
 async function cleanUp(resources: readonly ResourceDefinition[], context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
-    await deleteExpiredReplies(transaction, context.clock.now());
     for (const { forget } of resources) await forget?.(transaction, context);
   });
   await context.signingKeys.renew("old");

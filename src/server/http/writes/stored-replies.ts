@@ -91,11 +91,6 @@ export async function storeReply(
   await upsertReply(transaction, { key_hash, principal, request, sealed, kept_until: at + MAX_AGE_MS, now: at });
 }
 
-/** Deletes expired replies. */
-export async function deleteExpiredReplies(database: Kysely<Tables>, now: number): Promise<void> {
-  await database.deleteFrom("kept_replies").where("kept_until", "<=", now).execute();
-}
-
 function openReply(replayKey: ReplayKey, sealed: Buffer, keys: readonly SealKey[]): StoredReply {
   const version = sealedVersion(sealed);
   const key = keys.map((candidate) => sealKeyOf(candidate, replayKey)).find((derived) => derived.version === version);
