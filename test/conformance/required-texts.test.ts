@@ -18,7 +18,7 @@ const before = [
 
 // Members without a value as an earlier release stored them.
 const nulls = [
-  ["deployments", '"state":', '"message":null,"state":'],
+  ["deployments", '"transition":"DEPLOYING","state":', '"transition":"DEPLOYING","message":null,"state":'],
   ["job_runs", '"triggeredBy":', '"sparkUi":null,"triggeredBy":'],
   ["virtual_accounts", '"accountId":', '"nextScheduledRotation":null,"accountId":'],
   ["workspaces", '"isSystemWs":', '"environmentId":null,"isSystemWs":'],
