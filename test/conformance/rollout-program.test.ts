@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ControlPlaneOptions } from "../../src/server/control-plane.ts";
 import { type Caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { statement } from "../support/test-database.ts";
 import { plantWorkspace, service } from "./platform.ts";
 
 const apps = "/api/svc/v1/apps";
@@ -136,23 +137,38 @@ test("a program that is missing fails the deployments, and serves the next ones 
   expect((await ended(admin, await deploy(admin))).at(-1)).toEqual(["DEPLOY_SUCCESS", null]);
 });
 
-test("programs run at once up to the limit, and never two for one application", async () => {
+test("programs run at once up to the limit, and the others wait for their end", async () => {
   const { path, here } = await programOf(
-    `mkdir $HERE/run.$$; ls -d $HERE/run.* | wc -l >> $HERE/counts; sleep 0.3; rmdir $HERE/run.$$; ${SUCCESS}`,
+    `mkdir $HERE/run.$$; ls -d $HERE/run.* | wc -l >> $HERE/counts
+     while [ ! -e $HERE/go ]; do sleep 0.05; done
+     rmdir $HERE/run.$$; ${SUCCESS}`,
   );
-  const { admin } = await started(path, { atOnce: 2 });
+  const { admin, data } = await started(path, { atOnce: 2 });
   await plantWorkspace(admin);
   const all = [];
   for (const name of ["a", "b", "c", "d", "e"]) all.push(await deploy(admin, name));
+  const counts = () => {
+    if (!existsSync(join(here, "counts"))) return [];
+    return readFileSync(join(here, "counts"), "utf8").trim().split(/\s+/).map(Number);
+  };
+  // Each of the others was looked at again and again, and was not begun.
+  const lookedAt = async () => {
+    const rows = await statement(data, "SELECT id, look_at FROM deployments WHERE is_over = 0");
+    return new Map(rows.map(({ id, look_at }) => [String(id), Number(look_at)]));
+  };
+  const first = await lookedAt();
+  const again = async () =>
+    [...(await lookedAt())].filter(([id, at]) => at !== first.get(id) && at < Date.now() + 5000).length;
+  await expect.poll(async () => counts().length === 5 || (await again()) === 3, { timeout: 60_000 }).toBe(true);
+  await writeFile(join(here, "go"), "");
   for (const one of all) expect((await ended(admin, one)).at(-1)).toEqual(["DEPLOY_SUCCESS", null]);
-  const counts = readFileSync(join(here, "counts"), "utf8").trim().split(/\s+/).map(Number);
-  expect(counts).toHaveLength(5);
-  expect(Math.max(...counts)).toBe(2);
+  expect(counts()).toHaveLength(5);
+  expect(Math.max(...counts())).toBe(2);
 });
 
 test("a forced deployment ends the program of the one that it cancels before its own begins", async () => {
   const { path, here } = await programOf(
-    `trap 'echo ended >> $HERE/log; exit 1' TERM
+    `trap 'sleep 1; echo ended >> $HERE/log; exit 1' TERM
      echo begun >> $HERE/log
      [ -e $HERE/second ] && { ${SUCCESS}; exit; }
      while :; do sleep 0.05; done`,

@@ -101,6 +101,8 @@ export function createProgramRollouts(
   };
 
   const stop = (run: Run): void => {
+    // A second signal would interrupt what it does at its end.
+    if (run.isOver) return;
     run.isOver = true;
     run.timer[Symbol.dispose]();
     if (run.hasExited) return;
