@@ -239,7 +239,7 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
   const tried = claimsMissingRoute
     ? await confirmMissingRoute(line, name, { content, policy }, classified)
     : withAskedWait(classified, { date, retryWait: line.retryWait });
-  learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
+  await learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.monotonic() - started);
   line.log?.debug(
     { event: "request", operation: name, state: tried.answer.state, milliseconds },
@@ -272,11 +272,11 @@ async function confirmMissingRoute(line: ServerLine, name: OperationName, sent: 
   return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, reason: "route-unclear", message } } };
 }
 
-function learn(
+async function learn(
   { capabilities }: ServerLine,
   name: OperationName,
-  { answer, renew }: { readonly answer: Answer; readonly renew: () => void },
-): void {
+  { answer, renew }: { readonly answer: Answer; readonly renew: () => Promise<void> },
+): Promise<void> {
   if (answer.state === "answered") {
     if (isEnvelope(name, answer.value)) capabilities.learn(name, "yes");
     if (operation(name).retry !== "read")
@@ -284,5 +284,5 @@ function learn(
   }
   if (answer.state !== "refused") return;
   if (answer.refusal.reason === "route-missing") capabilities.learn(name, "no");
-  if (answer.refusal.status === 401) renew();
+  if (answer.refusal.status === 401) await renew();
 }

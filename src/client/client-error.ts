@@ -79,7 +79,7 @@ const codes: { readonly [reason in FailureReason]?: FailureCode } = {
 };
 
 const hints: { readonly [reason in FailureReason]?: string } = {
-  unauthorized: "check the token: --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
+  unauthorized: "check the token: --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN; or sign in with holdfast login",
   forbidden: "give this token's account a role that allows it",
   "route-missing": "check that --server is the control plane's base address",
   "route-unclear": "check the proxies between here and the control plane, and run it again",

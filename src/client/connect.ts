@@ -26,6 +26,8 @@ export type ConnectOptions = {
   readonly server: string;
   /** Reads the token from its source; called again when the server rejects the current one. */
   readonly token: () => Secret;
+  /** Renews a token that the server has rejected, before it is read again. @default it is only read again */
+  readonly renewToken?: ((refused: Secret) => Promise<void>) | undefined;
   /** The maximum number of connections, and so of requests in flight. */
   readonly concurrency: number;
   /** What all connections to this control plane share. @default no further limit */
@@ -88,7 +90,7 @@ export function connect(options: ConnectOptions): Connection {
     actor: options.actor ?? (() => null),
     requestTimeout: options.requestTimeout,
     dispatchers,
-    credential: createCredential(options.token),
+    credential: createCredential(options.token, options.renewToken),
     clock,
     random,
   };

@@ -21,6 +21,8 @@ import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
 import { importCommand } from "./declarations/import.ts";
 import { init } from "./declarations/init.ts";
+import { login } from "./declarations/login.ts";
+import { logout } from "./declarations/logout.ts";
 import { newManifest } from "./declarations/new.ts";
 import { orphans } from "./declarations/orphans.ts";
 import { plan } from "./declarations/plan.ts";
@@ -101,6 +103,8 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(revoke, () => import("./revoke.ts")),
     toEntry(disable, () => import("./disable.ts")),
     toEntry(user, () => import("./user.ts")),
+    toEntry(login, () => import("./login.ts")),
+    toEntry(logout, () => import("./logout.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
     toEntry(token, () => import("./token.ts")),
   ],

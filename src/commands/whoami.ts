@@ -2,7 +2,7 @@ import { ClientError } from "../client/client-error.ts";
 import { readAccess } from "../core/access.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
-import type { WhoamiReport } from "../core/report/report.ts";
+import type { TokenOrigin, WhoamiReport } from "../core/report/report.ts";
 import type { ServerSession } from "../engine/session.ts";
 import { count } from "../render/count-text.ts";
 import { jsonText, printable } from "../render/escape.ts";
@@ -18,14 +18,17 @@ export async function run(invocation: InvocationOf<typeof whoami>): Promise<numb
   const { terminal } = invocation;
   const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: true });
-  const { session } = await target.server.connect(target.rules(target.source.config.repository));
-  const report = await readReport(session, terminal);
+  const { session, credential } = await target.server.connect(target.rules(target.source.config.repository));
+  const report: WhoamiReport = { ...(await readCaller(session, terminal)), credential };
   await session.capabilities.save();
   await writeResult(terminal, view.output === "json" ? jsonText(report) : whoamiText(report, view));
   return 0;
 }
 
-async function readReport({ server, reader }: ServerSession, { stopping, warnings }: Terminal): Promise<WhoamiReport> {
+async function readCaller(
+  { server, reader }: ServerSession,
+  { stopping, warnings }: Terminal,
+): Promise<Omit<WhoamiReport, "credential">> {
   try {
     const caller = await reader.get("getCaller", {}, { signal: stopping });
     if (readAccess(caller) === null) throw new HoldfastError("error", "the control plane does not name all roles");
@@ -52,18 +55,27 @@ async function readReport({ server, reader }: ServerSession, { stopping, warning
   }
 }
 
+const ORIGINS: { readonly [from in TokenOrigin["from"]]: (place: string) => string } = {
+  "token-file": (place) => `token of the file ${place}`,
+  environment: (place) => `token of ${place}`,
+  login: (place) => `token of the login at ${place}`,
+  embedded: (place) => `admin token of the embedded control plane, in ${place}`,
+};
+
 /** Whose token it is, until when, and each of its roles in a line. */
 export function whoamiText(
-  { server, subject, tenantName, roles, tokenExpiresAt }: WhoamiReport,
+  { server, subject, tenantName, roles, tokenExpiresAt, credential }: WhoamiReport,
   { width }: { readonly width: number },
 ): string {
   const end = tokenExpiresAt === null ? "" : `; the token is valid until ${tokenExpiresAt}`;
   const head = `${subject} in tenant ${tenantName} on ${server}, with ${count(roles.length, "role")}${end}`;
+  const origin = ORIGINS[credential.from](credential.place);
   const lines = roles.map(({ role, resourceType, resourceFqn, through }) => {
     return `${role} on ${resourceType} ${resourceFqn}${through === null ? "" : ` through ${through}`}`;
   });
   return [
     ...wrapWords(printable(head), { indent: "", nextIndent: "  ", width }),
+    ...wrapWords(printable(origin), { indent: "  ", nextIndent: "    ", width }),
     ...lines.flatMap((line) => wrapWords(printable(line), { indent: "  ", nextIndent: "    ", width })),
     "",
   ].join("\n");

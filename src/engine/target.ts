@@ -8,6 +8,7 @@ import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Risk } from "../core/plan/plan.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
+import type { TokenOrigin } from "../core/report/report.ts";
 import type { Selection } from "../core/selection/select.ts";
 import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
@@ -114,6 +115,8 @@ export type TargetConnection = {
   readonly state: State;
   /** The lock of the state; null where the command only reads. */
   readonly lock: StateLock | null;
+  /** Where the token of the session comes from. */
+  readonly credential: TokenOrigin;
 };
 
 /** The rules by which live is read and a plan is made. */

@@ -40,6 +40,7 @@ export type RepositoryConfig = Given<
 export type OperatorConfig = Given<
   | "server"
   | "tokenFile"
+  | "login"
   | "state"
   | "sinks"
   | "notifications"

@@ -131,7 +131,7 @@ test("a token that cannot be stored is revoked, and one whose reply is lost is t
   expect(lost.code).toBe(1);
   expect(lost.stderr).toMatch(/unknown whether the token laptop was created/);
   expect(await readdir(folder)).toEqual([]);
-}, 60_000);
+});
 
 test("a virtual account gets a new token, in a file beside that of the former one", async () => {
   const server = await serve();

@@ -211,13 +211,19 @@ test("whoami names the owner of the token, its roles with where they come from, 
     code: 0,
     stdout: [
       `virtualaccount:reader in tenant holdfast on ${server.url}, with 2 roles; the token is valid until 3000-01-01T00:00:00.000Z`,
+      "  token of HOLDFAST_TOKEN",
       "  workspace-viewer on workspace dev:web",
       "  ml-repo-viewer on ml-repo registry through team:everyone",
       "",
     ].join("\n"),
   });
   const told = JSON.parse((await source.runHere(["whoami", "-o", "json"], asReader)).stdout);
-  expect(told).toMatchObject({ subject: "virtualaccount:reader", tenantName: "holdfast", diagnostics: [] });
+  expect(told).toMatchObject({
+    subject: "virtualaccount:reader",
+    tenantName: "holdfast",
+    credential: { from: "environment", place: "HOLDFAST_TOKEN" },
+    diagnostics: [],
+  });
   expect(told.roles.map(({ through }: { through: string | null }) => through)).toEqual([null, "team:everyone"]);
   const forged = await source.runHere(["whoami"], { HOLDFAST_TOKEN: "wrong" });
   expect(forged).toMatchObject({ code: 4, stdout: "" });

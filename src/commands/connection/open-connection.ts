@@ -14,7 +14,7 @@ import { logOf, sayWait } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import { milliseconds } from "../targets/pass-rules.ts";
 import { endAfter, type Terminal } from "../terminal.ts";
-import { namedServer, type ServerChoice } from "./server-choice.ts";
+import { namedServer, type ServerChoice, type ServerRequest } from "./server-choice.ts";
 
 /** How a command uses its server. */
 export type ServerUse = {
@@ -53,6 +53,7 @@ export async function openConnection(
     ...connectOptions(invocation, use, rules),
     server: choice,
     token: choice.token,
+    ...(choice.renew === undefined ? {} : { renewToken: choice.renew }),
     actor: use.actor,
     state,
     folder,
@@ -63,7 +64,7 @@ export async function openConnection(
     caches,
   });
   resources.use(session);
-  return { session, state, lock };
+  return { session, state, lock, credential: choice.credential };
 }
 
 /** How a command talks to a control plane, whichever it is. */
@@ -117,7 +118,25 @@ export async function chooseServer(
   }
   if (!embedded && server !== null) {
     const tokenFile = flags.tokenFile ?? operator.tokenFile ?? null;
-    return namedServer(server, { server, embedded, tokenFile }, terminal);
+    return serverWithToken({ server, tokenFile, login: operator.login ?? {} }, { flags, terminal });
   }
   return use.embedded();
 }
+
+/** A control plane by its address, with the token that is given for it, else with that of its login. */
+export async function serverWithToken(
+  { server, tokenFile, login: wanted }: Pick<ServerRequest, "tokenFile"> & ServerWithLogin,
+  use: Pick<Invocation, "terminal"> & { readonly flags: Pick<Invocation["flags"], "caFile" | "requestTimeout"> },
+): Promise<ServerChoice> {
+  const { terminal } = use;
+  const choice = namedServer(server, { server, embedded: false, tokenFile }, terminal);
+  if (tokenFile !== null || terminal.env.HOLDFAST_TOKEN) return choice;
+  // Loaded here, since most commands are given a token.
+  const { currentLogin } = await import("./login.ts");
+  const login = await currentLogin(server, wanted, use);
+  if (login === null) return choice;
+  const { issuer, token, renew } = login;
+  return { ...choice, token, renew, credential: { from: "login", place: issuer } };
+}
+
+type ServerWithLogin = { readonly server: string; readonly login: NonNullable<OperatorConfig["login"]> };

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { TokenOrigin } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { readGivenText, UnreadableFileError, whyUnreadable } from "../../files/read-given-file.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
@@ -15,6 +16,10 @@ export type ServerChoice = {
   readonly name: string;
   readonly url: string;
   readonly token: () => Secret;
+  /** Where the token comes from. */
+  readonly credential: TokenOrigin;
+  /** Renews a token that the server has refused, before it is read again; absent where only its owner can. */
+  readonly renew?: (refused: Secret) => Promise<void>;
 };
 
 /** Enough for any token. */
@@ -39,7 +44,8 @@ export function namedServer(server: string, wish: ServerRequest, { env, cwd, war
     const text = `tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines`;
     warnings.addEarly(runWarning("clear-text", text));
   }
-  return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
+  const credential = originOf(wish);
+  return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd), credential };
 }
 
 /** The embedded control plane that another process serves on this state folder; null if none responds. */
@@ -58,6 +64,7 @@ export function embeddedServer(folder: string, url: string): ServerChoice {
   return {
     name: "embedded",
     url,
+    credential: { from: "embedded", place: join(folder, "admin-token") },
     token: () => {
       const bytes = readOwnFile(join(folder, "admin-token"), { limit: MAX_TOKEN_BYTES, isSecret: true });
       const token = bytes?.toString("utf8").trim() ?? "";
@@ -81,6 +88,12 @@ export function noServer(flags: { readonly tokenFile?: string }, { env }: Termin
   });
 }
 
+function originOf({ tokenFile }: ServerRequest): TokenOrigin {
+  return tokenFile === null
+    ? { from: "environment", place: "HOLDFAST_TOKEN" }
+    : { from: "token-file", place: tokenFile };
+}
+
 function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: string): Secret {
   if (tokenFile !== null) {
     return readTokenFile(tokenFile, cwd);
@@ -88,7 +101,7 @@ function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: stri
   const token = (env.HOLDFAST_TOKEN ?? "").replace(/\r?\n$/, "");
   if (token !== "") return new Secret(token);
   throw new HoldfastError("unauthorized", "no token is given", {
-    hint: "give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
+    hint: "sign in with holdfast login, or give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
   });
 }
 

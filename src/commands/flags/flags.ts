@@ -110,6 +110,10 @@ export const flags = {
   server: textFlag("--server <url>", "address of the control plane"),
   embedded: toggleFlag("--embedded", "use the embedded control plane, with its data in the state folder"),
   tokenFile: textFlag("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
+  issuer: textFlag("--issuer <url>", "OpenID Connect issuer to sign in at (or login.issuer of the configuration)"),
+  clientId: textFlag("--client-id <id>", "id of Holdfast at the issuer (or login.clientId of the configuration)"),
+  audience: textFlag("--audience <name>", "audience that the control plane expects (default: the client id)"),
+  scope: textFlag("--scope <scopes>", "scopes to ask the issuer for, with spaces between"),
   caFile: textFlag("--ca-file <file>", "certificates to trust besides the system's, PEM"),
   state: textFlag(
     "--state <place>",

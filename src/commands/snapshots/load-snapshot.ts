@@ -7,7 +7,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { count } from "../../render/count-text.ts";
 import { printable } from "../../render/escape.ts";
 import type { Invocation } from "../command.ts";
-import { namedServer } from "../connection/server-choice.ts";
+import { serverWithToken } from "../connection/open-connection.ts";
 import { readManifestFolder } from "../input/read-manifest-folder.ts";
 import { sayWait } from "../output/log-stream.ts";
 import type { Terminal } from "../terminal.ts";
@@ -21,7 +21,8 @@ export async function loadSnapshot({ flags, terminal }: Invocation): Promise<Rea
     throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
   }
   if (!/^[a-z]+:\/\//i.test(server)) return readSnapshotFile(resolve(terminal.cwd, server));
-  const { url, token } = namedServer(server, { server, embedded: false, tokenFile }, terminal);
+  const use = { flags: caFile === undefined ? {} : { caFile }, terminal };
+  const { url, token } = await serverWithToken({ server, tokenFile, login: {} }, use);
   const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names), terminal);
   await using connection = connect({
     server: url,

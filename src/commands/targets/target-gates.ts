@@ -50,9 +50,9 @@ async function connectTo(name: string, shared: Reaching): Promise<GateRegistry> 
   // Loaded here, so that a command that asks no gate does not load the client.
   const { chooseServer, connectOptions } = await import("../connection/open-connection.ts");
   const { connect } = await import("../../client/connect.ts");
-  const { url: server, token } = await chooseServer(invocation, { operator, embedded });
+  const { url: server, token, renew } = await chooseServer(invocation, { operator, embedded });
   const use = { reading: true, meter: shared.use.meter, limit: limitOf(choice, shared) };
-  const connection = connect({ ...connectOptions(invocation, use, LIMITS), server, token });
+  const connection = connect({ ...connectOptions(invocation, use, LIMITS), server, token, renewToken: renew });
   resources.use(connection);
   return { reader: connection.reader, recordedId: () => null };
 }

@@ -126,6 +126,27 @@ server?: (string | null)
  */
 tokenFile?: (string | null)
 /**
+ * What `holdfast login` uses where its flags say nothing, and which login commands use where there are several
+ */
+login?: ({
+/**
+ * Address of the company's OpenID Connect issuer
+ */
+issuer?: (string | null)
+/**
+ * Id of Holdfast at the issuer: a public client that may use the device flow
+ */
+clientId?: (string | null)
+/**
+ * Audience that the control plane expects; without this key the client id
+ */
+audience?: (string | null)
+/**
+ * Scopes to ask for, with spaces between; without this key those of openid, email, profile, groups and offline_access that the issuer has
+ */
+scope?: (string | null)
+} | null)
+/**
  * Folder of the ledger, the journal and the tokens, or the address of a PostgreSQL database that has the ledger and the journal
  */
 state?: (string | null)

@@ -3618,6 +3618,19 @@ readonly until?: string
 readonly diagnostics?: readonly Diagnostic[]
 }
 /**
+ * Where the token that is used comes from
+ */
+export type TokenOrigin = {
+/**
+ * A token file, the environment, a login, or the admin token of the embedded control plane
+ */
+readonly from: ("token-file" | "environment" | "login" | "embedded")
+/**
+ * The file, the variable, or the issuer of the login
+ */
+readonly place: string
+}
+/**
  * A role that the token has
  */
 export type CallerRole = {
@@ -3667,6 +3680,7 @@ readonly roles: readonly CallerRole[]
  * When the token becomes invalid; null where no end is known
  */
 readonly tokenExpiresAt: (string | null)
+readonly credential: TokenOrigin
 /**
  * What is wrong or doubtful in the input, by file and line
  */

@@ -15,6 +15,7 @@ export type {
   RecordsReport,
   ResolveReport,
   RolloutResult,
+  TokenOrigin,
   TokensReport,
   UnlockReport,
   ValidationReport,

@@ -1,0 +1,150 @@
+import { Agent as HttpAgent, request as requestInClear } from "node:http";
+import { Agent as HttpsAgent, request as requestOverTls } from "node:https";
+import { getCACertificates } from "node:tls";
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  ClientError,
+  ClientSecretPost,
+  type Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  None,
+  ResponseBodyError,
+  type TokenEndpointResponse,
+} from "openid-client";
+import { errorMessage } from "../contract/error-message.ts";
+import type { Secret } from "../contract/secret.ts";
+import { isSentInClear } from "./loopback.ts";
+
+export {
+  initiateDeviceAuthorization,
+  pollDeviceAuthorizationGrant,
+  refreshTokenGrant,
+  tokenRevocation,
+} from "openid-client";
+
+/** An issuer of sign-ins, as it describes itself, with our client at it. */
+export type Issuer = Configuration;
+
+/** How an issuer is reached. */
+export type IssuerAddress = {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The client's secret; null for a public client. */
+  readonly clientSecret: Secret | null;
+  /** Certificates to trust besides the system's, PEM. @default none */
+  readonly ca?: string | null;
+  /** The environment variables that name proxies. */
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly timeoutSeconds: number;
+};
+
+/** What an issuer answered, or why it did not, for people; `code` is its own for a refusal. */
+export class IssuerError extends Error {
+  override readonly name = "IssuerError";
+  readonly code: string | null;
+
+  constructor(message: string, { code = null, cause }: { readonly code?: string | null; readonly cause?: unknown }) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** Reads how an issuer describes itself. Plain http is allowed to this machine alone. */
+export async function discoverIssuer(address: IssuerAddress): Promise<Issuer> {
+  const { issuer, clientId, clientSecret, timeoutSeconds } = address;
+  const url = URL.parse(issuer);
+  if (url === null || !/^https?:$/.test(url.protocol) || isSentInClear(issuer)) {
+    throw new IssuerError("its address must begin with https://, or be on this machine", {});
+  }
+  const authentication = clientSecret === null ? None() : ClientSecretPost(clientSecret.open());
+  return asIssuerError(() =>
+    discovery(url, clientId, {}, authentication, {
+      [customFetch]: createFetch(address),
+      timeout: timeoutSeconds,
+      execute: url.protocol === "http:" ? [allowInsecureRequests] : [],
+    }),
+  );
+}
+
+/** Does something at an issuer; what goes wrong there is an `IssuerError`. */
+export async function asIssuerError<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (cause) {
+    if (cause instanceof ResponseBodyError || cause instanceof AuthorizationResponseError) {
+      const { error, error_description: description } = cause;
+      throw new IssuerError(description === undefined ? error : `${error}: ${description}`, { code: error, cause });
+    }
+    // Of what the library says, only the cause tells why.
+    const why = cause instanceof ClientError && cause.cause instanceof Error ? cause.cause : cause;
+    throw new IssuerError(`${errorMessage(cause)}${why === cause ? "" : ` (${errorMessage(why)})`}`, { cause });
+  }
+}
+
+/** Tokens of a sign-in: the one that a resource server of an audience takes, its end, and its claims. */
+export type BearerToken = {
+  readonly token: string;
+  /** When it ends, in epoch milliseconds; null where it has no end. */
+  readonly expiresAt: number | null;
+};
+
+/** Of the tokens that an issuer returned, the one for an audience; null if none is. */
+export function bearerTokenFor(audience: string, tokens: TokenEndpointResponse): BearerToken | null {
+  for (const token of [tokens.access_token, tokens.id_token]) {
+    const claims = claimsOf(token ?? "");
+    if (token === undefined || claims === null || ![claims.aud].flat().includes(audience)) continue;
+    return { token, expiresAt: typeof claims.exp === "number" ? claims.exp * 1000 : null };
+  }
+  return null;
+}
+
+// Nothing is believed of it: who takes the token checks it.
+function claimsOf(token: string): { readonly aud?: unknown; readonly exp?: unknown } | null {
+  const parts = token.split(".");
+  if (parts.length !== 3) return null;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(parts[1] ?? "", "base64url").toString());
+    return typeof claims === "object" && claims !== null ? claims : null;
+  } catch {
+    return null;
+  }
+}
+
+/** More than any issuer says of itself. */
+const MOST_BYTES = 1024 * 1024;
+
+// Unlike that of Node, it takes certificates of one issuer, follows the proxies of an environment, and ends a reply that is too large.
+function createFetch({ ca = null, env }: IssuerAddress): CustomFetch {
+  const trusted = ca === null ? {} : { ca: [...getCACertificates("default"), ca] };
+  return (url, { method, headers, body, signal }) => {
+    const isTls = url.startsWith("https:");
+    const agent = isTls ? new HttpsAgent({ ...trusted, proxyEnv: env }) : new HttpAgent({ proxyEnv: env });
+    const content = body === undefined || body === null ? null : String(body);
+    return new Promise<Response>((resolve, reject) => {
+      const options = { method, headers, agent, ...(signal ? { signal } : {}) };
+      const request = (isTls ? requestOverTls : requestInClear)(url, options, (reply) => {
+        const pieces: Buffer[] = [];
+        let size = 0;
+        reply.on("data", (piece: Buffer) => {
+          size += piece.length;
+          if (size > MOST_BYTES) reply.destroy(new Error(`the reply is larger than ${MOST_BYTES} bytes`));
+          else pieces.push(piece);
+        });
+        reply.once("error", reject);
+        reply.once("end", () => {
+          const { statusCode: status = 500, headers: got } = reply;
+          const shown = Object.entries(got).flatMap(([name, value]): [string, string][] =>
+            value === undefined ? [] : [[name, [value].flat().join(", ")]],
+          );
+          const isEmpty = status === 204 || status === 304;
+          resolve(new Response(isEmpty ? null : Buffer.concat(pieces), { status, headers: shown }));
+        });
+      });
+      request.once("error", reject);
+      request.end(content ?? undefined);
+    }).finally(() => agent.destroy());
+  };
+}
