@@ -109,7 +109,7 @@ export async function addUser(
 export async function effects(data: string): Promise<readonly string[]> {
   const rows = await statement(
     data,
-    "SELECT principal || ' ' || operation || ' ' || resource AS effect FROM audit ORDER BY id",
+    "SELECT principal || ' ' || operation || ' ' || resource AS effect FROM audit WHERE outcome = 'done' ORDER BY id",
   );
   return rows.map(({ effect }) => String(effect));
 }

@@ -16,6 +16,7 @@ const groups: { readonly [name: string]: readonly string[] } = {
     ...[
       "adopt",
       "apply",
+      "audit",
       "drift",
       "forget",
       "plan",
@@ -38,6 +39,7 @@ const groups: { readonly [name: string]: readonly string[] } = {
   server: [
     ...["backup", "revoke", "serve"].map(command),
     "src/commands/connection/start-embedded.ts",
+    "src/commands/audit/verify.ts",
     "src/server/**/*.ts",
   ],
 };

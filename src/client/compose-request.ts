@@ -1,4 +1,4 @@
-import { ACTOR, FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY, NOT_STORED } from "../contract/headers.ts";
+import { ACTOR, FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY, NOT_STORED, REVISION } from "../contract/headers.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { fillPath, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -20,6 +20,9 @@ export type CallContent = {
   readonly fence?: { readonly token: number; readonly scope?: string };
 };
 
+/** What a write belongs to, for the audit log of the control plane: a commit, null where it is of none, and a pass. */
+export type WriteRevision = { readonly commit: string | null; readonly pass: string };
+
 /** Converts a call into an HTTP request. */
 export function composeRequest(
   operation: Operation,
@@ -31,6 +34,7 @@ export function composeRequest(
     userAgent,
     actor,
     traceparent,
+    revision,
   }: {
     readonly origin: string;
     readonly base: string;
@@ -38,10 +42,12 @@ export function composeRequest(
     readonly userAgent: string;
     readonly actor: () => string | null;
     readonly traceparent?: string | undefined;
+    readonly revision: () => WriteRevision | null;
   },
 ): Request {
   const { body } = content;
   const person = operation.retry === "read" ? null : actor();
+  const of = operation.retry === "read" ? null : revision();
   return {
     origin,
     method: operation.method,
@@ -57,10 +63,15 @@ export function composeRequest(
       ...(content.idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: content.idempotencyKey }),
       ...(person === null ? {} : { [ACTOR]: encodeURIComponent(person) }),
       ...(traceparent === undefined ? {} : { traceparent }),
+      ...(of === null ? {} : { [REVISION]: revisionText(of) }),
       ...fenceHeaders(content.fence),
     },
     body: body === undefined ? null : JSON.stringify(body),
   };
+}
+
+function revisionText({ commit, pass }: WriteRevision): string {
+  return commit === null ? `pass=${pass}` : `commit=${commit}; pass=${pass}`;
 }
 
 function composePath(path: string, parameters: PathParameters): string {

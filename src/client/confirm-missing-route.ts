@@ -3,7 +3,7 @@ import type { Random } from "../clock/random.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RawReply } from "./call-outcome.ts";
-import { type CallContent, composeRequest } from "./compose-request.ts";
+import { type CallContent, composeRequest, type WriteRevision } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";
 import { decodeBody, mediaType } from "./decode-body.ts";
 import type { Dispatchers } from "./dispatcher.ts";
@@ -24,6 +24,7 @@ export type RequestLine = {
   readonly userAgent: string;
   /** The person who asked for the writes that are sent now; null where nobody did. */
   readonly actor: () => string | null;
+  readonly revision: () => WriteRevision | null;
   readonly requestTimeout: number;
   readonly dispatchers: Dispatchers;
   readonly credential: Credential;

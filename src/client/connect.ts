@@ -3,6 +3,7 @@ import type { Random } from "../clock/random.ts";
 import type { Secret } from "../contract/secret.ts";
 import { noFacts } from "../core/server-facts.ts";
 import { createCall, type OnRequest } from "./call.ts";
+import type { WriteRevision } from "./compose-request.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
@@ -42,6 +43,8 @@ export type ConnectOptions = {
   readonly userAgent: string;
   /** The person who asked for the writes that are sent now, which name it. @default nobody */
   readonly actor?: () => string | null;
+  /** The commit and pass that the writes belong to that are sent now. @default none */
+  readonly revision?: () => WriteRevision | null;
   /** The longest wait in milliseconds that the server may request before a retry. @default 60_000 */
   readonly retryWait?: number;
   /** Called for each wait longer than five seconds, with the reason and the end of the wait. */
@@ -88,6 +91,7 @@ export function connect(options: ConnectOptions): Connection {
     base: address.base,
     userAgent: options.userAgent,
     actor: options.actor ?? (() => null),
+    revision: options.revision ?? (() => null),
     requestTimeout: options.requestTimeout,
     dispatchers,
     credential: createCredential(options.token, options.renewToken),

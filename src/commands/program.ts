@@ -7,6 +7,7 @@ import { type CommandEntry, spelledFlags, toEntry } from "./command.ts";
 import { adminToken } from "./declarations/admin-token.ts";
 import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
+import { audit } from "./declarations/audit.ts";
 import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
 import { completion } from "./declarations/completion.ts";
@@ -98,6 +99,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   ],
   "Control plane:": [
     toEntry(serve, () => import("./serve.ts")),
+    toEntry(audit, () => import("./audit.ts")),
     toEntry(backup, () => import("./backup.ts")),
     toEntry(adminToken, () => import("./admin-token.ts")),
     toEntry(revoke, () => import("./revoke.ts")),

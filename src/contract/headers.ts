@@ -12,6 +12,9 @@ export const FENCING_SCOPE = "X-Fencing-Scope";
 /** Request header of a write: the person who asked for it, percent-encoded UTF-8. */
 export const ACTOR = "X-Holdfast-Actor";
 
+/** Request header of a write: the commit that it is of and the id of the pass that sends it, each URL-safe: `commit=…; pass=…`. */
+export const REVISION = "X-Holdfast-Revision";
+
 /** Reply header of a write: `true` if the server honours idempotency keys. */
 export const IDEMPOTENCY_KEY_ACCEPTED = "idempotency-key-accepted";
 

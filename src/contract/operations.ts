@@ -2,6 +2,7 @@ import type {
   Addon,
   Application,
   Artifact,
+  AuditRow,
   Caller,
   Cluster,
   Deployment,
@@ -423,6 +424,15 @@ export const operations = {
     reply: "one",
     retry: "read",
   },
+  listAudit: {
+    number: "E18",
+    method: "GET",
+    path: "/api/svc/v1/audit",
+    summary: "List the rows of the audit log",
+    query: { subject: "string", resource: "string", since: "string", after: "string", checkpoints: "boolean" },
+    reply: "list",
+    retry: "read",
+  },
   disableSubject: {
     number: "E16",
     method: "POST",
@@ -511,6 +521,7 @@ export type Replies = {
   revokePersonalAccessToken: Record<string, never>;
   getCaller: Caller;
   getDigest: RangeDigest;
+  listAudit: AuditRow;
   disableSubject: Record<string, never>;
   putRolloutFailures: RolloutFailures;
   listUsers: User;

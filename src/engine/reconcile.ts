@@ -111,6 +111,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   const { run, warnings } = collectWarnings(found, target, input.run);
   if (mode.is === "plan" && memory === null) await warnOfOrder(found, target, run);
   const connection = await target.server.connect(found.rules);
+  target.server.writeFor({ commit: found.desired.revision, pass: run.random.id() });
   const read = withSignedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
   requireConfiguration(connection.session.capabilities, read);

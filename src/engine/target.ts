@@ -1,5 +1,6 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
 import type { IndexedRevision } from "../cache/source-index.ts";
+import type { WriteRevision } from "../client/compose-request.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { FreezeSchedule } from "../core/guards/freeze-windows.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
@@ -100,6 +101,8 @@ export type TargetServer = {
   readonly connect: (rules: Rules, lock?: LockState) => Promise<TargetConnection>;
   /** Names the person who asks for the writes that follow; null where nobody does. */
   readonly actFor: (person: string | null) => void;
+  /** Names the commit and the pass that the writes belong to that follow. */
+  readonly writeFor: (revision: WriteRevision) => void;
   /** The open connection; null before the first `connect`. */
   readonly connection: () => TargetConnection | null;
   /** Gives the lock back, and ends the session when the work that still reads with it has ended; `connect` opens them again. */

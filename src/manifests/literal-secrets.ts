@@ -2,10 +2,10 @@ import { equal, isObject, type Json, type JsonObject } from "../contract/json.ts
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import { writtenValueAt } from "../core/diff/pointer.ts";
-import { isSecretKey } from "../core/redact/sensitive-fields.ts";
 import { hasConnectionSecret, isSecretName } from "../model/connection-secret.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
 import { oncePer } from "../model/once.ts";
+import { isSecretKey } from "../model/sensitive-fields.ts";
 
 /** A secret in plain text in a manifest, and its place. */
 export type Literal = {

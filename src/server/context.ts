@@ -3,6 +3,9 @@ import type { Clock } from "../clock/clock.ts";
 import type { Log } from "../log/log.ts";
 import type { KeyRing } from "../seal/seal-key.ts";
 import type { Store } from "../store/store.ts";
+import type { AuditChain } from "./audit/chain.ts";
+import type { CallMarks } from "./audit/entry.ts";
+import type { Refusals } from "./audit/refusals.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";
@@ -39,8 +42,10 @@ export type Context = {
   readonly log: Log;
   /** What manifests can refer to, by kind. */
   readonly targets: ReadonlyMap<string, ReferenceTarget>;
-  /** Headers of the current request, for the audit. */
-  readonly auditMarks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
+  /** What this process adds to the audit log. */
+  readonly audit: { readonly chain: AuditChain; readonly refusals: Refusals };
+  /** The current request as the audit log tells it; absent for what the server does by itself. */
+  readonly call?: CallMarks;
 };
 
 /** A kind of resource that manifests can refer to. */

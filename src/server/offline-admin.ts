@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Random } from "../clock/random.ts";
 import { copyDatabase } from "../store/sqlite/copy-database.ts";
+import { type AuditMark, type AuditVerification, verifyAudit } from "./audit/verify.ts";
 import { logEnded } from "./auth/admin-token/register.ts";
 import { addAdminToken, endAdminTokens, lockAdministrator, validAdminTokens } from "./auth/admin-token/rows.ts";
 import { adminTokenFile, createAdminToken, readAdminTokens, writeAdminToken } from "./auth/admin-token/token-file.ts";
@@ -54,6 +55,15 @@ export async function endFormerAdminTokensInDatabase(options: DataOptions): Prom
   });
   logEnded(over, context);
   return over.ended.length;
+}
+
+/** Verifies the audit log of the database up to the newest checkpoints, those that are given included. */
+export async function verifyAuditInDatabase(
+  options: DataOptions,
+  given: readonly AuditMark[],
+): Promise<AuditVerification> {
+  await using stack = new AsyncDisposableStack();
+  return await verifyAudit(await openContextWithoutJobs(options, resolve(options.data), stack), given);
 }
 
 /** Copies the database of a data folder to a file, also while a server is running; returns the keys that the copy needs. */

@@ -6,6 +6,10 @@ import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaMode } from "../store/migrate.ts";
 import { openSqliteStore } from "../store/sqlite/open.ts";
 import type { Store } from "../store/store.ts";
+import { AuditChain } from "./audit/chain.ts";
+import { finishAudit } from "./audit/flush.ts";
+import { auditKey } from "./audit/keys.ts";
+import { createRefusals } from "./audit/refusals.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
 import type { Context } from "./context.ts";
 import { createIdGenerator } from "./database/id-generator.ts";
@@ -55,11 +59,12 @@ export async function openContextWithoutJobs(
 ): Promise<Context> {
   const store = stack.use(await openData(options, folder, "leave"));
   const { context } = await contextOn(store, keySource(options, folder), options, () => {});
+  stack.defer(() => finishAudit(context));
   return context;
 }
 
 async function contextOn(
-  store: Store<Tables>,
+  data: Store<Tables>,
   source: KeySource,
   options: ControlPlaneOptions,
   scheduleAdvance: Context["scheduleAdvance"],
@@ -67,12 +72,17 @@ async function contextOn(
   const { artifactRoot, runs, rolloutSeconds = 2, unknownFields = "refuse", log, clock, random } = options;
   const { maxLeaseSeconds = 900 } = options;
   const folder = resolve(options.data);
-  const serverKeys = await openServerKeys({ source, store, clock, log });
+  const serverKeys = await openServerKeys({ source, store: data, clock, log });
   const keys = serverKeys.current;
+  const newId = createIdGenerator(clock, random);
+  const key = await auditKey(data, keys(), new Date(clock.now()).toISOString());
+  const audit = { chain: new AuditChain(newId(), key), refusals: createRefusals() };
+  const store = audit.chain.follow(data);
   const context: Context = {
     store,
     clock,
-    newId: createIdGenerator(clock, random),
+    newId,
+    audit,
     keys,
     signingKeys: await openSigningKeys({ store, keys, clock }),
     tokenUses: createTokenUses(store, clock),

@@ -146,6 +146,13 @@ const rows: readonly Row[] = [
     refused: denied,
     absent: 200,
   },
+  {
+    name: "listAudit",
+    ask: (caller) => caller.get(`${svc}/audit?limit=1`),
+    allowed: administrators,
+    refused: denied,
+    absent: 200,
+  },
   // Writes by name: what cannot be seen would be made.
   {
     name: "putCluster",
@@ -348,10 +355,11 @@ const listings: readonly Listing[] = [
   { name: "listOwnTeams", path: `${svc}/teams/user`, nameOf: ofManifest("name"), sees: seeTeam },
 ];
 
-/** What everybody who reads the tenant may do as its administrators do: reads, and dry runs, which write nothing. */
+/** What everybody who reads the tenant may do as its administrators do: other reads, and dry runs, which write nothing. */
 function isOpenToViewers({ name }: Row): boolean {
   const { retry, body } = operation(name);
-  return name !== "getSecret" && name !== "listUsers" && (retry === "read" || body?.dryRun !== undefined);
+  const isOfAdmins = ["getSecret", "listUsers", "listAudit"].includes(name);
+  return !isOfAdmins && (retry === "read" || body?.dryRun !== undefined);
 }
 
 function seesAllOf(name: OperationName, role: Role): boolean {

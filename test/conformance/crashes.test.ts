@@ -1,6 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
+import { createLog } from "../../src/log/log.ts";
+import { verifyAuditInDatabase } from "../../src/server/offline-admin.ts";
 import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { machine } from "../support/machine.ts";
 import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
 import { type Apart, kill, serveApart } from "../support/serve-apart.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
@@ -21,7 +25,8 @@ test(`F69 after each kill -9, every acknowledged write is there, once and whole 
     if (nth === 0) await plant(server);
     sent.push(...(await writeUntilKilled(server, nth)));
   }
-  const { admin, url, adminToken } = await startControlPlane({ data });
+  const last = await startControlPlane({ data });
+  const { admin, url, adminToken } = last;
   const plane = { url, token: adminToken };
   // Without a key nobody can know what became of it: it is there whole, or not at all.
   const bare = sent.filter(({ reply, key }) => reply === null && key === null);
@@ -39,7 +44,14 @@ test(`F69 after each kill -9, every acknowledged write is there, once and whole 
   for (const write of [...settled, ...answered].filter(({ key }) => key !== null).slice(0, 20)) {
     expect(await send(plane, write)).toMatchObject({ status: 200, isReplay: true, text: write.reply });
   }
-  const isSqlite = (await databaseOf(data)) === null;
+  const database = await databaseOf(data);
+  const isSqlite = database === null;
+  await last.close();
+  const options = { ...machine, data, log: createLog({ level: "silent" }) };
+  const audit = await verifyAuditInDatabase(isSqlite ? options : { ...options, database: new Secret(database) }, []);
+  // Of each server that was killed some rows are behind its last checkpoint, with numbers that no row has.
+  expect(audit).toMatchObject({ findings: [], earlier: 0 });
+  expect(audit.chains).toBeGreaterThanOrEqual(crashes);
   if (isSqlite) expect(await statement(data, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   process.stdout.write(
     `${isSqlite ? "SQLite" : "PostgreSQL"}: crashes ${crashes}, acknowledged ${answered.length}, present ${answered.length}, ` +

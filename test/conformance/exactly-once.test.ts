@@ -208,7 +208,11 @@ test("S34 the database gives neither key nor token, and the audit tells under wh
   expect(dump).not.toContain(body.token);
   const sealed = (await statement(plane.data, "SELECT sealed FROM kept_replies", [])).map((row) => String(row.sealed));
   expect(Buffer.from(sealed[0] ?? "", "base64").toString("latin1")).not.toContain(body.token);
-  const audit = await statement(plane.data, "SELECT key_hash, fencing_number FROM audit WHERE operation = '18'", []);
+  const audit = await statement(
+    plane.data,
+    "SELECT key_hash, fencing_number FROM audit WHERE outcome = 'done' AND operation = '18'",
+    [],
+  );
   expect(audit).toHaveLength(1);
   expect(audit[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/);
   expect(Number(audit[0]?.fencing_number)).toBe(1);

@@ -6,53 +6,17 @@ import { expect, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
-import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
+import { accountWith, everyWrite, placeOf, plantForWrites } from "../support/every-write.ts";
+import { cluster, plantWorkspace } from "./platform.ts";
 
-const tenant = (role_id: string) => [{ resource_fqn: "holdfast", resource_type: "tenant", role_id }];
-const account = (name: string, role: string) => ({
-  manifest: { type: "virtual-account", name, permissions: tenant(role) },
-});
-const model = { type: "model-version", name: "m", ml_repo: "repo" };
-const secrets = [{ key: "k", value: "v" }];
 const accounts = "/api/svc/v1/virtual-accounts";
 const tokens = "/api/svc/v1/personal-access-tokens";
-
-type Ids = { readonly stage: string; readonly token: string };
-
-/** A write by every operation that has a body, which a tenant-admin may send. */
-const writes = {
-  putPromptVersion: () => ({
-    manifest: { type: "chat_prompt", name: "p", ml_repo: "repo", messages: [{ role: "user", content: "hi" }] },
-  }),
-  createSecretGroup: () => ({ name: "made", integrationId: "builtin", secrets }),
-  postModelVersion: () => ({ manifest: { ...model, name: "posted" } }),
-  markStageFailure: ({ stage }: Ids) => ({ id: stage }),
-  putApp: () => ({ manifest: service }),
-  putCluster: () => ({ manifest: { ...cluster, name: "c2x" } }),
-  putVirtualAccount: () => account("new", "tenant-member"),
-  putTeam: () => ({ manifest: { type: "team", name: "ml", members: ["ada@example.com"] } }),
-  stageArtifactVersion: () => ({ manifest: { ...model, name: "staged" } }),
-  putWorkspace: () => ({ manifest: { ...workspace, name: "ws2" } }),
-  putModelVersion: () => ({ manifest: model }),
-  putMlRepo: () => ({ manifest: { type: "ml-repo", name: "other" } }),
-  putLease: () => ({ holder: "a", ttlSeconds: 60 }),
-  putSecretGroup: () => ({ manifest: { type: "secret-group", name: "put", integrationId: "builtin", secrets } }),
-  revokePersonalAccessToken: ({ token }: Ids) => ({ revoke: token }),
-  disableSubject: () => ({ subject: "virtualaccount:leaver" }),
-  putRolloutFailures: () => ({ failures: [{ match: "service/none/*", failure: "deploy" }] }),
-  putUser: () => ({ email: "ada@example.com" }),
-} as const satisfies { readonly [name in keyof typeof operations]?: (ids: Ids) => object };
-
-const pathOf = (name: string) =>
-  Object.entries(operations)
-    .flatMap(([one, { path, method }]) => (one === name ? [{ path: path.replace("{scope}", "c1x:ws1"), method }] : []))
-    .at(0) ?? { path: "/", method: "PUT" };
 
 type Write = { readonly name: string; readonly body: object; readonly token: string; readonly key: string | null };
 
 /** Sends all of a write but the last byte of its body; the answer comes once that is sent. */
 async function hold(url: string, { name, body, token, key }: Write) {
-  const { path, method } = pathOf(name);
+  const { path, method } = placeOf(name);
   const json = JSON.stringify(body);
   const sending = request(url + path, {
     method,
@@ -83,17 +47,12 @@ async function hold(url: string, { name, body, token, key }: Write) {
 
 async function planted() {
   const plane = await startControlPlane();
+  const ids = await plantForWrites(plane.admin);
   const { admin, url } = plane;
-  await plantWorkspace(admin);
-  await admin.put("/api/svc/v1/ml-repos", { manifest: { type: "ml-repo", name: "repo" } });
   const tokenOf = async (name: string) =>
-    (await admin.put(accounts, account(name, "tenant-admin"))).body.token as string;
+    (await admin.put(accounts, accountWith(name, "tenant-admin"))).body.token as string;
   const [losesRole, losesToken] = [await tokenOf("loses-role"), await tokenOf("loses-token")];
-  await tokenOf("leaver");
   const personal = (await caller(url, new Secret(losesToken)).get(`${tokens}/held`)).body;
-  const stage = (await admin.post("/api/ml/v1/artifact-versions/stage", { manifest: { ...model, name: "open" } })).body;
-  const target = (await admin.get(`${tokens}/target`)).body;
-  const ids = { stage: stage.id, token: target.data.id };
   return { ...plane, ids, losesRole, personal };
 }
 
@@ -101,12 +60,12 @@ test("S80 every operation with a body is among those whose body is held back", (
   const bodied = Object.entries(operations).flatMap(([name, row]) =>
     row.retry !== "read" && "body" in row ? [name] : [],
   );
-  expect(Object.keys(writes).toSorted()).toEqual(bodied.toSorted());
+  expect(Object.keys(everyWrite).toSorted()).toEqual(bodied.toSorted());
 });
 
 test("S80 a write whose caller loses its token or its role while the body is held back has no effect", async () => {
   const { admin, url, data, ids, losesRole, personal } = await planted();
-  const all = Object.entries(writes).map(([name, body]) => ({ name, body: body(ids) }));
+  const all = Object.entries(everyWrite).map(([name, body]) => ({ name, body: body(ids) }));
   const held = await Promise.all(
     all.flatMap((write) =>
       [null, randomUUID()].flatMap((key) =>
@@ -118,7 +77,7 @@ test("S80 a write whose caller loses its token or its role while the body is hel
       ),
     ),
   );
-  await admin.put(accounts, account("loses-role", "tenant-member"));
+  await admin.put(accounts, accountWith("loses-role", "tenant-member"));
   await admin.post(tokens, { revoke: personal.data.id });
   const before = await effects(data);
   for (const { write, isByToken, finish } of held) {
@@ -147,13 +106,13 @@ test("S80 so has one whose caller is disabled, leaves the team with the role, or
   const collaborators = [{ subject: "team:ops", role_id: "cluster-admin" }];
   await admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, collaborators } });
   await addUser(plane, "dev@example.com");
-  const { token: leaver } = (await admin.put(accounts, account("leaver", "tenant-admin"))).body;
+  const { token: leaver } = (await admin.put(accounts, accountWith("leaver", "tenant-admin"))).body;
   const root = (await admin.get(`${tokens}/root`)).body;
   const made = (await caller(url, new Secret(root.token)).get(`${tokens}/made`)).body;
   const heldBy = async (token: string, name: string, body: object) => hold(url, { name, body, token, key: null });
   const held = [
-    await heldBy(leaver, "putTeam", writes.putTeam()),
-    await heldBy(made.token, "putTeam", writes.putTeam()),
+    await heldBy(leaver, "putTeam", everyWrite.putTeam()),
+    await heldBy(made.token, "putTeam", everyWrite.putTeam()),
     await heldBy("token-of-dev-at-example.com", "putCluster", { manifest: { ...cluster, collaborators: [] } }),
   ];
   await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:leaver" });
@@ -168,9 +127,9 @@ test("S80 so has one whose caller is disabled, leaves the team with the role, or
 
 test("S80 a write whose caller gets the role while the body is held back is made", async () => {
   const { admin, url, data } = await planted();
-  const { token } = (await admin.put(accounts, account("gets-role", "tenant-member"))).body;
-  const finish = await hold(url, { name: "putTeam", body: writes.putTeam(), token, key: null });
-  await admin.put(accounts, account("gets-role", "tenant-admin"));
+  const { token } = (await admin.put(accounts, accountWith("gets-role", "tenant-member"))).body;
+  const finish = await hold(url, { name: "putTeam", body: everyWrite.putTeam(), token, key: null });
+  await admin.put(accounts, accountWith("gets-role", "tenant-admin"));
   expect(await finish()).toBe(200);
   expect((await effects(data)).at(-1)).toBe("virtualaccount:gets-role 19 team/ml");
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { replySchemas } from "../../scripts/generate/openapi/component-schemas.ts";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
@@ -57,6 +57,7 @@ const calls: {
   getDigest: ["digest", ({ admin }) => read(admin, "/api/svc/v1/digests")],
   listPersonalAccessTokens: ["personalAccessToken", listTokens],
   revokePersonalAccessToken: ["nothing", revokeToken],
+  listAudit: ["audit", listAudit],
   disableSubject: ["nothing", disable],
   putRolloutFailures: [
     "rolloutFailures",
@@ -242,6 +243,19 @@ async function listUsers({ admin, data }: World): Promise<Body> {
   await admin.put(path, { email: "leaver@example.com", remove: true });
   await admin.post("/api/svc/v1/subjects/disable", { subject: "user:ada@example.com" });
   return read(admin, path);
+}
+
+/** The audit log with a refused dry run, which is in it within a second. */
+async function listAudit({ admin }: World): Promise<Body> {
+  await admin.put("/api/svc/v1/clusters", { manifest: { type: "cluster", name: "c3x" }, dryRun: true });
+  return vi.waitFor(
+    async () => {
+      const body = await read(admin, "/api/svc/v1/audit");
+      expect(body.data.some(({ outcome }: Body) => outcome === "refused")).toBe(true);
+      return body;
+    },
+    { timeout: 20_000, interval: 100 },
+  );
 }
 
 const everyone = { subject: "team:everyone", role_id: "ml-repo-viewer" };

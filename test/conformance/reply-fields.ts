@@ -69,6 +69,13 @@ export const replyFields = {
     "roles[].through": "string",
     tokenExpiresAt: "timestamp",
   },
+  audit: {
+    ...{ id: "string", at: "string", subject: "string", token: "string", operation: "string", resource: "string" },
+    ...{ fqn: "string", outcome: "string", status: "integer", code: "string", dryRun: "boolean", created: "boolean" },
+    ...{ "changes[].field": "string", "changes[].before": "any", "changes[].after": "any", address: "string" },
+    ...{ requestId: "string", "chain.id": "string", "chain.number": "integer", "chain.key": "string" },
+    "chain.link": "string",
+  },
   digest: {
     digest: "string",
     count: "integer",

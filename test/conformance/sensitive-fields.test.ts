@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSecretKey } from "../../src/core/redact/sensitive-fields.ts";
+import { isSecretKey } from "../../src/model/sensitive-fields.ts";
 import { type SchemaNode, schemaFields } from "../../src/schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 

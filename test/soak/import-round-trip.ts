@@ -172,7 +172,9 @@ async function countEffects(server: Server, database: string | null): Promise<nu
   if (database === null) return server.effects().length;
   const client = new Client({ connectionString: database });
   await client.connect();
-  const { rows } = await client.query("SELECT count(*) AS effects FROM audit WHERE operation <> 'E10'");
+  const { rows } = await client.query(
+    "SELECT count(*) AS effects FROM audit WHERE outcome = 'done' AND operation <> 'E10'",
+  );
   await client.end();
   return Number(rows[0].effects);
 }

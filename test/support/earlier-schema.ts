@@ -4,6 +4,9 @@ import { statement } from "./test-database.ts";
 const newest = [
   "DROP TABLE ended_tokens",
   "DROP TABLE servers",
+  "DROP TABLE audit_marks",
+  "DROP TABLE audit_keys",
+  ...["outcome", "details", "chain", "number", "key_id", "link"].map((name) => `ALTER TABLE audit DROP COLUMN ${name}`),
   "DROP TABLE disabled_subjects",
   "DROP TABLE digests",
   "DROP TABLE rollout_failures",

@@ -73,7 +73,9 @@ function serverAt(url: string, data: string): Server {
 function readEffects(data: string): readonly Effect[] {
   using database = new DatabaseSync(join(data, "control-plane.db"), { readOnly: true, timeout: 60_000 });
   return database
-    .prepare("SELECT principal, operation, resource FROM audit WHERE operation <> 'E10' ORDER BY id")
+    .prepare(
+      "SELECT principal, operation, resource FROM audit WHERE outcome = 'done' AND operation <> 'E10' ORDER BY id",
+    )
     .all()
     .map(({ principal, operation, resource }) => ({
       principal: String(principal),

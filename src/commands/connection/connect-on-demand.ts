@@ -1,5 +1,6 @@
 // src/commands/connection: the control plane that a command uses. See docs/control-plane.md#running-it.
 
+import type { WriteRevision } from "../../client/compose-request.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { sinks } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection, TargetServer } from "../../engine/target.ts";
@@ -23,15 +24,20 @@ export function connectOnDemand(
   let connecting: Promise<TargetConnection> | null = null;
   let connection: TargetConnection | null = null;
   let actor: string | null = null;
+  let revision: WriteRevision | null = null;
   const open = async (rules: Rules, lock?: LockState): Promise<TargetConnection> => {
     // Loaded here, so that a command that needs no server does not load the client.
     const { openConnection } = await import("./open-connection.ts");
-    return openConnection(invocation, state, { ...use, sink, actor: () => actor }, { rules, lock }, resources);
+    const told = { actor: () => actor, revision: () => revision };
+    return openConnection(invocation, state, { ...use, sink, ...told }, { rules, lock }, resources);
   };
   return {
     connection: () => connection,
     actFor: (person) => {
       actor = person;
+    },
+    writeFor: (written) => {
+      revision = written;
     },
     connect: async (rules, lock) => {
       connecting ??= open(rules, lock);

@@ -36,7 +36,7 @@ export type ServerUse = {
 export async function openConnection(
   invocation: Invocation,
   { folder, readKey, build, onForgotten, caches, open }: TargetState,
-  use: ServerUse & { readonly sink: SinkType | null; readonly actor: () => string | null },
+  use: ServerUse & { readonly sink: SinkType | null } & Pick<Required<ConnectOptions>, "actor" | "revision">,
   { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
   resources: AsyncDisposableStack,
 ): Promise<TargetConnection> {
@@ -55,6 +55,7 @@ export async function openConnection(
     token: choice.token,
     ...(choice.renew === undefined ? {} : { renewToken: choice.renew }),
     actor: use.actor,
+    revision: use.revision,
     state,
     folder,
     onForgotten,

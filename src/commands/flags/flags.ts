@@ -304,6 +304,17 @@ export const flags = {
     byDefault: 0,
   }),
   renewSigningKey: toggleFlag("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
+  subject: textFlag("--subject <subject>", "only what this subject did, such as virtualaccount:ci"),
+  resource: textFlag(
+    "--resource <identity>",
+    "only rows about this resource, such as service/c1:ws1/api, or about all below, such as service/c1:ws1/",
+  ),
+  since: textFlag("--since <time>", "only rows from then on: an ISO time, or how long ago, such as 2h or 3d"),
+  follow: toggleFlag("--follow", "go on and show new rows as they are written"),
+  checkpoint: textFlag(
+    "--checkpoint <file>",
+    "export or log of serve with checkpoints that were kept outside of the database",
+  ),
   revoke: textsFlag("--revoke <subject...>", "revoke the tokens of these subjects, such as virtualaccount:ci"),
   newAdminToken: toggleFlag("--new-admin-token", "make a new admin token at the start, and end the current one"),
   rolloutSeconds: numberFlag("--rollout-seconds <n>", "seconds that a simulated rollout or job run takes", {

@@ -351,6 +351,256 @@ readonly commits: number
 readonly ended: ("start" | "limit" | "cut" | "shallow")
 }
 /**
+ * What is wrong with a chain, or with a row that belongs to none
+ */
+export type AuditFinding = {
+/**
+ * `unlinked`: a row without a chain after the first link. `unknown-key`: its key is not in the database. `forged-mark`: a checkpoint, or another mark, that this control plane did not sign
+ */
+readonly kind: ("changed" | "removed" | "inserted" | "unlinked" | "unknown-key" | "forged-mark")
+/**
+ * Id of the chain; null where the row has none
+ */
+readonly chain: (string | null)
+/**
+ * The first number; null where the row has none
+ */
+readonly from: (number | null)
+/**
+ * The last number, the same for one row
+ */
+readonly to: (number | null)
+/**
+ * Id of the row or mark; null where it is not there any more
+ */
+readonly id: (string | null)
+}
+/**
+ * The rows of a chain after its newest checkpoint
+ */
+export type UncoveredRows = {
+/**
+ * Id of the chain
+ */
+readonly chain: string
+/**
+ * The first number
+ */
+readonly from: number
+/**
+ * The last number
+ */
+readonly to: number
+/**
+ * Number of rows
+ */
+readonly rows: number
+/**
+ * When the first of them was written
+ */
+readonly since: string
+/**
+ * Numbers between them without a row: requests that a crash ended, or rows that were removed
+ */
+readonly missing: number
+}
+/**
+ * What audit verify -o json writes: whether the audit log is as it was written
+ */
+export type AuditVerificationReport = {
+readonly format_version: FormatVersion
+/**
+ * Number of rows
+ */
+readonly rows: number
+/**
+ * Rows of earlier releases, which no chain has
+ */
+readonly earlier: number
+/**
+ * Number of chains: one for each time that a server or a command ran
+ */
+readonly chains: number
+/**
+ * Number of checkpoints, in the database and given
+ */
+readonly checkpoints: number
+/**
+ * What is wrong, at most 1,000
+ */
+readonly findings: readonly AuditFinding[]
+/**
+ * How many further findings there are
+ */
+readonly moreFindings: number
+/**
+ * The rows of each chain after its newest checkpoint
+ */
+readonly uncovered: readonly UncoveredRows[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
+ * A row of the audit log: an effect, a read of a secret, or a request that was refused or failed; or a checkpoint
+ */
+export type AuditEntry = {
+/**
+ * Id of the row; ids grow in the order in which the rows of a server were written
+ */
+readonly id: string
+/**
+ * When it was
+ */
+readonly at: string
+/**
+ * Who it was; `seed`, `rotation` and similar names are the server itself
+ */
+readonly subject: string
+/**
+ * The token of the request: `user-token/…`, `jwt/…` or `personal-access-token/…`; absent where the server acted by itself
+ */
+readonly token?: string
+/**
+ * The person for whom the caller acted, as the caller says in `X-Holdfast-Actor`
+ */
+readonly actor?: string
+/**
+ * Name of the operation; `admin-token` for a change of the administrator's token, `several` for requests that are counted alone, `checkpoint`
+ */
+readonly operation: string
+/**
+ * Identity of the resource; of a refused request what it named, else its path
+ */
+readonly resource: string
+/**
+ * Fqn of the resource, where it has one
+ */
+readonly fqn?: string
+/**
+ * `done`: it had its effect, or a secret was shown. `refused`: a reply of 4xx. `failed`: a reply of 5xx
+ */
+readonly outcome: ("done" | "refused" | "failed")
+/**
+ * HTTP status of a request that was refused or failed
+ */
+readonly status?: number
+/**
+ * Code of that error
+ */
+readonly code?: string
+/**
+ * Whether the refused request was a dry run
+ */
+readonly dryRun?: boolean
+/**
+ * How many requests the row stands for: of one caller, from the eleventh in a second on
+ */
+readonly count?: number
+/**
+ * Whether the resource is new
+ */
+readonly created?: boolean
+/**
+ * The fields that an update changed, at most 50, their secrets masked and long values cut
+ */
+readonly changes?: readonly AuditChange[]
+/**
+ * How many further fields have changed
+ */
+readonly moreChanges?: number
+/**
+ * Address that the request came from: of the caller, or of a proxy
+ */
+readonly address?: string
+/**
+ * Id of the request, as in the server's log
+ */
+readonly requestId?: string
+/**
+ * SHA-256 of the request's `Idempotency-Key`
+ */
+readonly idempotencyKeyHash?: string
+/**
+ * The fencing token of the request
+ */
+readonly fencingToken?: number
+/**
+ * The commit that the write is of, as the caller says in `X-Holdfast-Revision`
+ */
+readonly commit?: string
+/**
+ * The pass that sent the write, as the caller says there
+ */
+readonly pass?: string
+readonly chain?: AuditPlace
+}
+/**
+ * A changed field, its secrets masked
+ */
+export type AuditChange = {
+/**
+ * The field
+ */
+readonly field: string
+/**
+ * Its value before; absent where it had none
+ */
+readonly before?: Json
+/**
+ * Its value now; absent where it has none
+ */
+readonly after?: Json
+}
+/**
+ * Its place in the chain of its server; absent in rows of earlier releases. A checkpoint has the place up to which the chain is complete
+ */
+export type AuditPlace = {
+/**
+ * Id of the chain: one for each time that a server or command ran
+ */
+readonly id: string
+/**
+ * Number of the row in its chain
+ */
+readonly number: number
+/**
+ * Id of the key of the link
+ */
+readonly key: string
+/**
+ * HMAC over the row and the link before it
+ */
+readonly link: string
+/**
+ * Signature of a checkpoint
+ */
+readonly signature?: string
+}
+/**
+ * What audit -o json writes: rows of the audit log, oldest first. With --follow each row is a line of its own
+ */
+export type AuditReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * The rows, oldest first
+ */
+readonly rows: readonly AuditEntry[]
+/**
+ * Whether there are older rows that are not here
+ */
+readonly isCut: boolean
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * One field that differs; values that could be secrets are masked
  */
 export type Change = {

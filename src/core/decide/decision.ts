@@ -1,6 +1,6 @@
 import type { Danger, Risk } from "../../contract/generated/output.ts";
 import type { Json, JsonObject } from "../../contract/json.ts";
-import type { FieldDifference } from "../diff/differences.ts";
+import type { FieldDifference } from "../../model/differences.ts";
 import type { Cause } from "../diff/field-cause.ts";
 import type { CausedBy } from "../diff/step-cause.ts";
 import type { Kind, LiveRow } from "../kind.ts";

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
+import { differences, type FieldDifference } from "../../model/differences.ts";
 import { dryRunContent } from "../diff/compare-fields.ts";
 import { contentOf } from "../diff/compared-content.ts";
-import { differences, type FieldDifference } from "../diff/differences.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import type { LiveRow } from "../kind.ts";

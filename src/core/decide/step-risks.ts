@@ -1,6 +1,6 @@
 import type { Danger } from "../../contract/generated/output.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
-import { labelOf } from "../diff/change.ts";
+import { labelOf } from "../../model/differences.ts";
 import { contentOf } from "../diff/compared-content.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";

@@ -1,10 +1,10 @@
 import type { Json } from "../../contract/json.ts";
+import { differences, type FieldDifference } from "../../model/differences.ts";
 import { valueAt } from "../../model/normal-form.ts";
 import type { Comparison, DecisionInput, Difference, OwnCheck } from "../decide/decision.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import { keepIgnored } from "../ignore/keep-ignored.ts";
 import { contentOf } from "./compared-content.ts";
-import { differences, type FieldDifference } from "./differences.ts";
 import { withDefaults } from "./expected-live.ts";
 import { type FieldViews, fieldCauseOf, isActedOn, isOfThisChange } from "./field-cause.ts";
 

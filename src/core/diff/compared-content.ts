@@ -1,7 +1,7 @@
 import { equal, type Json, type JsonObject } from "../../contract/json.ts";
+import { differences } from "../../model/differences.ts";
 import { normalise } from "../../model/normal-form.ts";
 import type { Kind } from "../kind.ts";
-import { differences } from "./differences.ts";
 
 /** The compared part of a manifest, normalised: a version number belongs to the identity, not to the content. */
 export function contentOf(kind: Kind, manifest: JsonObject | undefined): Json | undefined {

@@ -1,10 +1,10 @@
 import { equal, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { differences } from "../../model/differences.ts";
 import { children, fieldShape, valueAt } from "../../model/normal-form.ts";
 import { keepIgnored } from "../ignore/keep-ignored.ts";
 import type { Kind } from "../kind.ts";
 import { contentOf, withoutVersion } from "./compared-content.ts";
-import { differences } from "./differences.ts";
 import { withDefaults } from "./expected-live.ts";
 import { mergeIntoWritten } from "./merge-into-written.ts";
 

@@ -1,9 +1,9 @@
+import { differences, labelOf } from "../../model/differences.ts";
 import { requireRead } from "../manifest.ts";
 import type { Change, Plan, Step } from "../plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../plan/plan-input.ts";
-import { changeOf, labelOf } from "./change.ts";
+import { changeOf } from "./change.ts";
 import { contentOf } from "./compared-content.ts";
-import { differences } from "./differences.ts";
 
 /**
  * The plan, with the fields that only the server added or rewrote next to each step's own changes. `after` is the

@@ -1,9 +1,9 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { differences } from "../../model/differences.ts";
 import type { Decision, Difference } from "../decide/decision.ts";
 import { changeOf } from "../diff/change.ts";
 import { contentOf, withoutVersion } from "../diff/compared-content.ts";
-import { differences } from "../diff/differences.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { jsonPatchTo } from "../diff/json-patch.ts";
 import { requireKind, writerIn } from "../kind.ts";

@@ -1,6 +1,6 @@
 import { isSecretText } from "../../model/connection-secret.ts";
 import { MASK } from "../../model/credential.ts";
-import { isSecretKey, redactValue } from "./sensitive-fields.ts";
+import { isSecretKey, redactValue } from "../../model/sensitive-fields.ts";
 
 /** A line of a source file as a report may show it, and the column of the caret (from 1). */
 export type Excerpt = { readonly line: string; readonly column: number };

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { hasConnectionSecret } from "../../model/connection-secret.ts";
 import { isCredential } from "../../model/credential.ts";
-import { isSecretReference } from "./sensitive-fields.ts";
+import { isSecretReference } from "../../model/sensitive-fields.ts";
 
 /** A keyed digest of a text in hexadecimal: equal texts have equal digests, and the text cannot be recovered. */
 export type Digest = (text: string) => string;

@@ -2,7 +2,7 @@ import { isObject, type Json } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK } from "../../model/credential.ts";
 import { fieldShape } from "../../model/normal-form.ts";
-import { isSensitiveField, redactFields, redactValue } from "./sensitive-fields.ts";
+import { isSensitiveField, redactFields, redactValue } from "../../model/sensitive-fields.ts";
 
 /** Masking options. */
 type Masking = { readonly mask?: (hidden: Json) => Json; readonly sensitive?: boolean };

@@ -1,9 +1,9 @@
 import { compareText, type JsonObject } from "../../contract/json.ts";
+import { differences } from "../../model/differences.ts";
 import type { Decision } from "../decide/decision.ts";
 import { differencesFrom } from "../decide/own-content.ts";
 import { changeOf, type Sides } from "../diff/change.ts";
 import { contentOf } from "../diff/compared-content.ts";
-import { differences } from "../diff/differences.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";

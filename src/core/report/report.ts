@@ -5,6 +5,8 @@ import type { InvalidManifest } from "../invalid-manifest.ts";
 
 export type {
   ApplyReport,
+  AuditReport,
+  AuditVerificationReport,
   DriftEntry,
   DriftReport,
   ListedToken,

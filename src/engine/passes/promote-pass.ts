@@ -2,7 +2,6 @@ import type { GateStepAnswer, NotPromoted } from "../../contract/generated/outpu
 import { equal, type JsonObject } from "../../contract/json.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
-import { differences } from "../../core/diff/differences.ts";
 import { closedGates, closedGatesText } from "../../core/gates/content-gate.ts";
 import { type Kind, requireKind } from "../../core/kind.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
@@ -15,6 +14,7 @@ import { kindsByType } from "../../kinds/index.ts";
 import { addedSecrets } from "../../manifests/literal-secrets.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import { differences } from "../../model/differences.ts";
 import { type AskGates, gateAskerOf } from "../gates/ask-gates.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, type Observed, observe } from "../observe.ts";

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Decision } from "../../core/decide/decision.ts";
-import { changeOf, labelOf } from "../../core/diff/change.ts";
+import { changeOf } from "../../core/diff/change.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
-import { differences } from "../../core/diff/differences.ts";
 import { pointerIn, writtenValueAt } from "../../core/diff/pointer.ts";
 import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
 import type { ManifestHead } from "../../core/manifest.ts";
@@ -12,6 +11,7 @@ import type { Recorded } from "../../core/recorded.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
+import { differences, labelOf } from "../../model/differences.ts";
 import { versionsSince } from "../observe/versions-since.ts";
 import type { Pass } from "../pass.ts";
 import { locateChanges } from "../plan/locate-changes.ts";

@@ -134,6 +134,37 @@ const rootCredentials: Migration = {
   },
 };
 
+/** Adds the outcome, the request and the chain to the audit log. What earlier releases wrote were effects. */
+const auditChains: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await sql`ALTER TABLE audit ADD COLUMN outcome text NOT NULL DEFAULT 'done'`.execute(database);
+    await addColumns(database, "audit", {
+      details: "text?",
+      chain: "text?",
+      number: "integer?",
+      key_id: "text?",
+      link: "text?",
+    });
+    await createTable(database, "audit_marks", {
+      columns: {
+        id: "text",
+        kind: "text",
+        at: "text",
+        chain: "text",
+        number: "integer",
+        key_id: "text",
+        link: "text",
+        signature: "text",
+      },
+      key: ["id"],
+    });
+    await createTable(database, "audit_keys", {
+      columns: { id: "text", sealed: "text", created_at: "text" },
+      key: ["id"],
+    });
+  },
+};
+
 /** Records which virtual accounts and users never get a token again. */
 const disabledSubjects: Migration = {
   up: (database: Kysely<unknown>) =>
@@ -250,6 +281,7 @@ export const migrations: Migrations = {
   "0070-digests": digests,
   "0081-applications-in-workspace": applicationsInWorkspace,
   "0082-people": people,
+  "0085-audit-chains": auditChains,
   "0088-rollout-failures": rolloutFailures,
   "0089-retention": retention,
 };

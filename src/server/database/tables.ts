@@ -6,6 +6,9 @@ export type Stored<Value> = Value & { readonly id: string };
 /** Columns of every resource: `json` is the resource as it is sent, the others are for queries. */
 export type ResourceRow<Value> = { readonly id: string; readonly created_at: string; readonly json: JsonText<Value> };
 
+/** What became of an audited request: only `done` had an effect, or showed a secret. */
+export type AuditOutcome = "done" | "refused" | "failed";
+
 /** The tables of the control plane's database; each resource adds its own. */
 export interface Tables {
   /** People, and the administrator. */
@@ -45,17 +48,39 @@ export interface Tables {
   };
   /** Ed25519 key pairs that sign tokens, the private half sealed (base64). */
   readonly signing_keys: { readonly kid: string; readonly sealed: string; readonly created_at: string };
-  /** One row for each effect. */
+  /** One row for each effect and each read of a secret (`done`), and for requests that were refused or failed. */
   readonly audit: {
     readonly id: string;
     readonly at: string;
     readonly principal: string;
+    /** The number of the operation, or what a command did. */
     readonly operation: string;
     readonly resource: string;
+    readonly outcome: AuditOutcome;
     /** SHA-256 of the request's Idempotency-Key, if it had one. */
     readonly key_hash: string | null;
     readonly fencing_number: number | null;
+    /** An `AuditDetails` object as JSON text. */
+    readonly details: string | null;
+    /** The chain of the process that wrote it, and its place there; null in rows of earlier releases. */
+    readonly chain: string | null;
+    readonly number: number | null;
+    readonly key_id: string | null;
+    readonly link: string | null;
   };
+  /** Signed marks in the chains: `checkpoint`, `pruned` (all up to it), or `unused` (the number has no row). */
+  readonly audit_marks: {
+    readonly id: string;
+    readonly kind: "checkpoint" | "pruned" | "unused";
+    readonly at: string;
+    readonly chain: string;
+    readonly number: number;
+    readonly key_id: string;
+    readonly link: string;
+    readonly signature: string;
+  };
+  /** The keys of all chains, sealed (base64). */
+  readonly audit_keys: { readonly id: string; readonly sealed: string; readonly created_at: string };
   /** Replies for requests that are repeated with the same Idempotency-Key; only the SHA-256 of the key is stored. */
   readonly kept_replies: {
     readonly key_hash: string;

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
@@ -20,6 +19,7 @@ import { authorisedContext, ChangedPrincipal } from "../auth/authorised-context.
 import type { Callers } from "../auth/identify-caller.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
+import { callMarks, refusedCall } from "./audited-call.ts";
 import { notImplemented, type OperationRequest, type ServedOperation } from "./define-operation.ts";
 import { createGuardedWrite, type OperationReply } from "./writes/guarded-write.ts";
 import { readWriteHeaders } from "./writes/write-headers.ts";
@@ -81,7 +81,7 @@ function addOperationRoute(
   name: OperationName,
   served: ServedOperation | undefined,
   run: ReturnType<typeof createOperationRunner>,
-  { callers, bodies, replies, rateLimit, keepAliveLimit }: OperationRouting,
+  { context: { audit }, callers, bodies, replies, rateLimit, keepAliveLimit }: OperationRouting,
 ): void {
   const { method, path, isKeepAlive } = operation(name);
   const arrived = new WeakMap<
@@ -106,6 +106,11 @@ function addOperationRoute(
       limitRate(isKeepAlive === true ? keepAliveLimit : rateLimit, principal.name);
       if (isWrite(name)) reply.header(IDEMPOTENCY_KEY_ACCEPTED, "true");
     },
+    onError: async (request, _, error) => {
+      const { principal } = arrived.get(request) ?? {};
+      const refusal = principal === undefined ? null : refusedCall(name, request, principal, error);
+      if (refusal !== null) audit.refusals.add(refusal);
+    },
     handler: (request, reply) => {
       const { principal, reservation } = arrived.get(request) ?? {};
       if (principal === undefined) throw new TypeError("the caller was not authenticated");
@@ -120,7 +125,7 @@ function addOperationRoute(
     // The only body parser returns JSON.
     const body = request.body as Json | undefined;
     const call = { principal, path: pathValues(request), query, body };
-    const { status, pieces, isReplay } = await run(served, call, request.raw);
+    const { status, pieces, isReplay } = await run(served, call, request);
     if (isReplay) reply.header("idempotency-replayed", "true");
     reply.code(status).type("application/json; charset=utf-8");
     // The reply to a write is about as large as its body, which is reserved until the reply was sent.
@@ -154,9 +159,15 @@ function sendInPieces(
  * Runs operations for authenticated callers, who are authenticated again when the operation takes effect; writes are
  * checked by their idempotency key and their fencing token.
  */
-function createOperationRunner(context: Context, { callerWithin }: Callers) {
+function createOperationRunner(shared: Context, { callerWithin }: Callers) {
   const guardedWrite = createGuardedWrite();
-  return async (served: ServedOperation, request: OperationRequest, raw: IncomingMessage): Promise<OperationReply> => {
+  return async (
+    served: ServedOperation,
+    request: OperationRequest,
+    arrived: FastifyRequest,
+  ): Promise<OperationReply> => {
+    const { raw } = arrived;
+    const context: Context = { ...shared, call: callMarks(arrived, request.principal) };
     if (!isWrite(served.name)) return authorised(request, (own, within) => unguarded(served, own, within));
     const writeHeaders = readWriteHeaders(raw.headers);
     // Without a transaction it is authenticated again here.

@@ -2,6 +2,7 @@
 
 import { SealKeyError } from "../../seal/seal-key.ts";
 import { StoreError } from "../../store/store-error.ts";
+import { finishAudit, flushAudit } from "../audit/flush.ts";
 import type { Context } from "../context.ts";
 import { storageHttpError } from "../http/storage-http-error.ts";
 import type { BackgroundJob, ResourceDefinition } from "../resource.ts";
@@ -24,6 +25,7 @@ export function startBackgroundJobs(
   const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
   const jobs: readonly BackgroundJob[] = [
     ...resources.flatMap(({ jobs: own = [] }) => own),
+    { name: "the audit log", run: flushAudit, finish: finishAudit },
     { name: "cleanup", run: () => cleanUp(resources, context) },
     retentionJob(kept),
     { name: "refreshing the keys", run: () => refreshKeys(keyCheck, context) },

@@ -44,6 +44,7 @@ function rowsSince({ read }: Context["store"], moment: number) {
     .selectFrom("audit")
     .select(["id", "principal", "operation", "resource"])
     .where("id", ">", idPrefixAt(moment))
+    .where("outcome", "=", "done")
     .where(({ or, eb }) =>
       or([eb("operation", "in", [ADMIN_TOKEN, DISABLED, REVOKED, USER]), eb("principal", "=", revocation.name)]),
     )

@@ -63,6 +63,8 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
 export type WriteDecision<Resource> = {
   readonly action: "create" | "update" | "keep";
   readonly resource: Resource;
+  /** The manifest that it replaces; null for a new resource. */
+  readonly before: JsonObject | null;
 };
 
 /** Creates or updates declared resources; a dry run makes the same decision and writes nothing. */
@@ -81,11 +83,12 @@ export function putDeclared<Resource extends Stored<{ readonly manifest: JsonObj
       return { data: action === "keep" ? text : checkResourceSize(text) };
     }
     return context.store.write(async (transaction) => {
-      const { action, resource } = await decideWrite(kind, principal, manifest, context, transaction);
+      const { action, resource, before } = await decideWrite(kind, principal, manifest, context, transaction);
       const data = toText(resource);
       if (action === "keep") return { data };
       const identity = await saveDeclared(transaction, kind, resource, checkResourceSize(data));
-      await recordChange(transaction, context, { principal, operation: kind.operation, resource: identity });
+      const changed = { before, after: manifest };
+      await recordChange(transaction, context, { principal, operation: kind.operation, resource: identity, changed });
       return { data };
     });
   };
@@ -128,11 +131,13 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
     ...(await danglingReferences(database, references, context)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
-  if (existing !== null && isSame(existing.manifest, manifest)) return { action: "keep", resource: existing };
+  if (existing !== null && isSame(existing.manifest, manifest)) {
+    return { action: "keep", resource: existing, before: existing.manifest };
+  }
   const now = timestamp(context);
   const stamps = existing === null ? { subject: principal.subject, createdAt: now } : kind.stamps(existing);
   const resource = kind.make({ manifest, existing, ...stamps, updatedAt: now }, context.newId);
-  return { action: existing === null ? "create" : "update", resource };
+  return { action: existing === null ? "create" : "update", resource, before: existing?.manifest ?? null };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ResourceDefinition } from "../resource.ts";
 import { resource as addon } from "./addon/resource.ts";
 import { resource as application } from "./application/resource.ts";
 import { resource as artifact } from "./artifact/resource.ts";
+import { resource as auditRow } from "./audit-row.ts";
 import { resource as caller } from "./caller.ts";
 import { resource as chatPrompt } from "./chat_prompt.ts";
 import { resource as cluster } from "./cluster.ts";
@@ -26,6 +27,7 @@ export const resources: readonly ResourceDefinition[] = [
   addon,
   application,
   artifact,
+  auditRow,
   caller,
   chatPrompt,
   cluster,

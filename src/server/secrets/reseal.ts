@@ -4,6 +4,7 @@ import type { Kysely, Transaction } from "kysely";
 import { sealedVersion, sealText, unsealText } from "../../seal/seal.ts";
 import type { KeyRing } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
+import { auditKeyAssociatedData } from "../audit/keys.ts";
 import { signingKeyAssociatedData } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";
 import { valueAssociatedData } from "../resources/secret-group/values.ts";
@@ -51,6 +52,22 @@ const tables: readonly {
     replace: async (transaction, { id, sealed: former }, sealed) => {
       const update = transaction.updateTable("signing_keys").set({ sealed });
       await update.where("kid", "=", id).where("sealed", "=", former).execute();
+    },
+  },
+  {
+    page: async (database, after) => {
+      const rows = await database
+        .selectFrom("audit_keys")
+        .select(["id", "sealed"])
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(BATCH)
+        .execute();
+      return rows.map(({ id, sealed }) => ({ id, sealed, context: auditKeyAssociatedData(id) }));
+    },
+    replace: async (transaction, { id, sealed: former }, sealed) => {
+      const update = transaction.updateTable("audit_keys").set({ sealed });
+      await update.where("id", "=", id).where("sealed", "=", former).execute();
     },
   },
 ];

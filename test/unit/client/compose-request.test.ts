@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { composeRequest } from "../../../src/client/compose-request.ts";
+import { composeRequest, type WriteRevision } from "../../../src/client/compose-request.ts";
 import { operation } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 
 const line = {
   ...{ origin: "http://127.0.0.1", base: "", token: new Secret("token"), userAgent: "test" },
   actor: (): string | null => null,
+  revision: (): WriteRevision | null => null,
 };
 
 test("a server reads the query that was meant, whatever its values contain", () => {
@@ -42,4 +43,15 @@ test("a write names the person who asked for it, and a read does not", () => {
   expect(write.headers).toMatchObject({ "X-Holdfast-Actor": "Zo%C3%AB%20%E2%80%AE" });
   expect(composeRequest(operation("listApps"), {}, asked).headers).not.toHaveProperty("X-Holdfast-Actor");
   expect(composeRequest(operation("putApp"), { body: {} }, line).headers).not.toHaveProperty("X-Holdfast-Actor");
+});
+
+test("a write names the commit and the pass that it is of, and a read does not", () => {
+  const asked = { ...line, revision: () => ({ commit: "abc", pass: "p-1" }) };
+  const write = composeRequest(operation("putApp"), { body: {} }, asked);
+  expect(write.headers).toMatchObject({ "X-Holdfast-Revision": "commit=abc; pass=p-1" });
+  const uncommitted = { ...line, revision: () => ({ commit: null, pass: "p-1" }) };
+  expect(composeRequest(operation("putApp"), { body: {} }, uncommitted).headers).toMatchObject({
+    "X-Holdfast-Revision": "pass=p-1",
+  });
+  expect(composeRequest(operation("listApps"), {}, asked).headers).not.toHaveProperty("X-Holdfast-Revision");
 });

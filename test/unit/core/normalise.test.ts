@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equal, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/manifest-shape.ts";
-import { differences } from "../../../src/core/diff/differences.ts";
 import { expectedLive } from "../../../src/core/diff/expected-live.ts";
+import { differences } from "../../../src/model/differences.ts";
 import { children, normalise, valueAt } from "../../../src/model/normal-form.ts";
 import { prompt, reversed, service, shapeOf } from "./given.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { changeOf } from "../../../src/core/diff/change.ts";
-import { differences } from "../../../src/core/diff/differences.ts";
 import { redactFailureMessage } from "../../../src/core/redact/redact-message.ts";
-import { redactValue } from "../../../src/core/redact/sensitive-fields.ts";
 import { hasConnectionSecret, redactConnectionSecrets } from "../../../src/model/connection-secret.ts";
 import { MASK } from "../../../src/model/credential.ts";
+import { differences } from "../../../src/model/differences.ts";
+import { redactValue } from "../../../src/model/sensitive-fields.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { service, shapeOf } from "../core/given.ts";
 import { loadFiles } from "../source/source.ts";

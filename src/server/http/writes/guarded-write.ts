@@ -69,7 +69,9 @@ async function runInTransaction(write: Write, context: Context): Promise<Operati
       scheduleAdvance: (moment) => {
         advanceTimes = [...advanceTimes, moment];
       },
-      auditMarks: { keyHash: replayKey?.keyHash ?? null, fencingNumber: fence?.number ?? null },
+      ...(context.call !== undefined && {
+        call: { ...context.call, keyHash: replayKey?.keyHash ?? null, fencingNumber: fence?.number ?? null },
+      }),
     };
     const replayed = replayKey === null ? null : await replay(transaction, replayKey, write, within);
     if (replayed !== null) return replayed;
@@ -146,6 +148,7 @@ async function refusalOfWrite(
         },
       },
       scheduleAdvance: () => {},
+      ...(within.call !== undefined && { call: { ...within.call, isProbe: true } }),
     });
     return null;
   } catch (error) {

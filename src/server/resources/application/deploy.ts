@@ -7,7 +7,7 @@ import { checkApplication } from "../../../schema/validate.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordChange } from "../../database/audit.ts";
-import { type JsonText, toText } from "../../database/json-text.ts";
+import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
@@ -52,10 +52,19 @@ export const putApp: Handler<"putApp"> = async ({ principal, body }, context) =>
     const trigger = body.triggerOnDeploy === true ? principal : null;
     const data = checkResourceSize(await deploy(transaction, { principal, manifest, place, trigger }, context));
     const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${requiredName(manifest)}`;
-    await recordChange(transaction, context, { principal, operation: "putApp", resource });
+    const changed = { before: manifestBefore(place, manifest), after: manifest };
+    await recordChange(transaction, context, { principal, operation: "putApp", resource, changed });
     return { data };
   });
 };
+
+/** The manifest of the version before; null where there is none, and the new one where both have the same text. */
+function manifestBefore({ found }: DeploymentTarget, manifest: JsonObject): JsonObject | null {
+  const newest = found?.newest ?? null;
+  if (newest === null) return null;
+  // Parsing a manifest takes as long as writing it, and most versions of a redeployment are equal.
+  return newest.includes(JSON.stringify(manifest)) ? manifest : fromText(newest).manifest;
+}
 
 // The type is part of the identity in the audit.
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;

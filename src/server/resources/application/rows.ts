@@ -5,17 +5,18 @@ import { fromText, type JsonText, toText, withMember } from "../../database/json
 import { resourceBy, saveIn } from "../../database/resource-rows.ts";
 import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
 
-/** An application, and its newest deployment while that is in progress. */
+/** An application, and its newest deployment, also while that is in progress. */
 export type FoundApplication = {
   readonly application: ApplicationRow;
+  readonly newest: JsonText<Stored<DeploymentRow>> | null;
   readonly underWay: Stored<DeploymentRow> | null;
 };
 
 const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
   database
     .selectFrom("applications as a")
-    .leftJoin("deployments as d", (join) => join.onRef("d.id", "=", "a.last_deployment_id").on("d.is_over", "=", 0))
-    .select(["a.json as application", "d.json as deployment"])
+    .leftJoin("deployments as d", "d.id", "a.last_deployment_id")
+    .select(["a.json as application", "d.json as newest", "d.is_over as isOver"])
     .where("a.fqn", "=", fqn),
 );
 
@@ -50,8 +51,9 @@ declare module "../../database/tables.ts" {
 export async function findApplication(database: Kysely<Tables>, fqn: string): Promise<FoundApplication | null> {
   const [found] = await byFqn(database, { fqn });
   if (found === undefined) return null;
-  const { application, deployment } = found;
-  return { application: fromText(application), underWay: deployment && fromText(deployment) };
+  const { application, newest, isOver } = found;
+  const underWay = newest !== null && Number(isOver) === 0 ? fromText(newest) : null;
+  return { application: fromText(application), newest, underWay };
 }
 
 const byId = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: string }) =>

@@ -60,7 +60,13 @@ type Write<Version extends ModelVersion | PromptVersion> = {
   readonly now: string;
 };
 
-type Outcome<Version> = { readonly resource: Version; readonly version: number; readonly isEffect: boolean };
+type Outcome<Version> = {
+  readonly resource: Version;
+  readonly version: number;
+  readonly isEffect: boolean;
+  /** The manifest of the version that it follows or replaces. */
+  readonly before: JsonObject | null;
+};
 
 /** What is compared of a version: its content, and its manifest without the number, both as text in normal form. */
 type Compared = { readonly content: string; readonly manifest: string };
@@ -97,8 +103,9 @@ export async function registerVersion<Version extends ModelVersion | PromptVersi
       context,
     );
     const write = { kind, transaction, principal, manifest, place, repo, context, now: timestamp(context) };
-    const { resource, version, isEffect } = await carryOut(write);
-    const effect = { principal, operation, resource: versionIdentity(place, version) };
+    const { resource, version, isEffect, before } = await carryOut(write);
+    const changed = { before, after: manifest };
+    const effect = { principal, operation, resource: versionIdentity(place, version), changed };
     if (isEffect) await recordChange(transaction, context, effect);
     return checkResourceSize(toText(resource));
   });
@@ -111,21 +118,21 @@ async function carryOut<Version extends ModelVersion | PromptVersion>(
   const artifact = await findArtifact(transaction, repo.id, place);
   const shape: Shape = shapes[place.type] ?? { is: "free" };
   const version = typeof manifest.version === "number" ? manifest.version : null;
-  const decision = decideVersion(
-    { version, ...compared(shape, manifest) },
-    {
-      newest: await findStored(transaction, shape, artifact, artifact?.newest ?? null),
-      numbered: await findStored(transaction, shape, artifact, version),
-    },
-  );
+  const newest = await findStored(transaction, shape, artifact, artifact?.newest ?? null);
+  const numbered = await findStored(transaction, shape, artifact, version);
+  const decision = decideVersion({ version, ...compared(shape, manifest) }, { newest, numbered });
   switch (decision.decision) {
     case "create":
-      return create(write, artifact ?? (await newArtifact(write)), decision.version);
+      return {
+        ...(await create(write, artifact ?? (await newArtifact(write)), decision.version)),
+        before: newest?.base.manifest ?? null,
+      };
     case "update":
-      return update(write, decision.existing);
+      return { ...(await update(write, decision.existing)), before: decision.existing.base.manifest };
     case "keep": {
       const { base, artifact: existing } = decision.existing;
-      return { resource: kind.make(base, existing.id), version: decision.existing.version, isEffect: false };
+      const { version: kept } = decision.existing;
+      return { resource: kind.make(base, existing.id), version: kept, isEffect: false, before: base.manifest };
     }
     case "conflict":
       throw conflict("version-immutable", `version ${decision.version} has other content, and versions never change`);
@@ -154,7 +161,7 @@ async function create<Version extends ModelVersion | PromptVersion>(
   write: Write<Version>,
   artifact: FoundArtifact,
   version: number,
-): Promise<Outcome<Version>> {
+): Promise<Omit<Outcome<Version>, "before">> {
   const { kind, transaction, principal, manifest, place, repo, context, now } = write;
   const base: VersionBase = {
     id: (await completeStage(transaction, manifest, artifact.id, context)) ?? context.newId(),
@@ -189,7 +196,7 @@ export async function insertVersion(
 async function update<Version extends ModelVersion | PromptVersion>(
   write: Write<Version>,
   { base, version, artifact }: Found,
-): Promise<Outcome<Version>> {
+): Promise<Omit<Outcome<Version>, "before">> {
   const { kind, transaction, manifest, now } = write;
   const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
   const resource = kind.make(changed, artifact.id);

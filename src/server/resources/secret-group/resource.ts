@@ -2,8 +2,9 @@
 
 import type { Transaction } from "kysely";
 import type { SecretGroup } from "../../../contract/generated/resources.ts";
-import { text } from "../../../contract/json.ts";
+import { type Json, text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
+import { MASK } from "../../../model/credential.ts";
 import { isAllowed, isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { recordChange, recordEffect } from "../../database/audit.ts";
@@ -43,7 +44,8 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
     if ((await findGroup(transaction, name)) !== null) throw conflict("name-taken", `the group "${name}" exists`);
     const group = await insertGroup(transaction, principal, { name }, context);
     for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
-    const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
+    const changed = { before: null, after: group.manifest };
+    const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}`, changed } as const;
     await recordChange(transaction, context, effect);
     return { data: checkResourceSize(await groupText(transaction, group)) };
   });
@@ -64,14 +66,19 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
     const group = existing ?? (await insertGroup(transaction, principal, { name, collaborators }, context));
     // Keys that are not in the manifest stay: secrets are never deleted.
     let isChanged = !(existing !== null && hasCollaborators(existing, collaborators));
+    const written: Record<string, Json> = {};
     for (const secret of secrets) {
       const value = { group, ...secret };
       if (await isCurrentValue(transaction, value, context)) continue;
       await putValue(transaction, principal, value, context);
+      // The audit log says which keys have a new value.
+      written[secret.key] = MASK;
       isChanged = true;
     }
     const kept = isChanged && existing !== null ? await touchGroup(transaction, group, collaborators, context) : group;
-    const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
+    const after = { ...kept.manifest, ...(Object.keys(written).length > 0 && { secrets: written }) };
+    const changed = { before: existing?.manifest ?? null, after };
+    const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}`, changed } as const;
     if (isChanged) await recordChange(transaction, context, effect);
     return { data: checkResourceSize(await groupText(transaction, kept)) };
   });

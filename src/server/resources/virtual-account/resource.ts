@@ -66,7 +66,8 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
     const { account, token } = await carryOut(transaction, principal, decision, context);
     await saveAccount(transaction, account);
     const resource = `virtual-account/${account.name}`;
-    await recordChange(transaction, context, { principal, operation: "putVirtualAccount", resource });
+    const changed = { before: decision.before, after: manifest };
+    await recordChange(transaction, context, { principal, operation: "putVirtualAccount", resource, changed });
     const data = checkResourceSize(answer(account, context));
     return token === null ? { data } : { data, beside: { token } };
   });

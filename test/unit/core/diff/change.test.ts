@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../../src/contract/json.ts";
 import type { Shape } from "../../../../src/contract/manifest-shape.ts";
 import { changeOf } from "../../../../src/core/diff/change.ts";
-import { differences } from "../../../../src/core/diff/differences.ts";
+import { differences } from "../../../../src/model/differences.ts";
 import { normalise } from "../../../../src/model/normal-form.ts";
 import { against, present, service } from "../given.ts";
 

@@ -3,9 +3,9 @@ import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { equal, type Json, type JsonObject } from "../../../../src/contract/json.ts";
 import type { Shape } from "../../../../src/contract/manifest-shape.ts";
-import { differences } from "../../../../src/core/diff/differences.ts";
 import { jsonPatchTo } from "../../../../src/core/diff/json-patch.ts";
 import { MASK } from "../../../../src/model/credential.ts";
+import { differences } from "../../../../src/model/differences.ts";
 import { normalise } from "../../../../src/model/normal-form.ts";
 import { against, present, prompt, service, shapeOf } from "../given.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { differences } from "../../../../src/core/diff/differences.ts";
-import { redactMessage } from "../../../../src/core/redact/redact-message.ts";
-import { isSecretKey, isSecretReference, redactValue } from "../../../../src/core/redact/sensitive-fields.ts";
-import { isCredential, MASK } from "../../../../src/model/credential.ts";
-import { processorMs } from "../../../support/processor-time.ts";
-import { service, shapeOf } from "../given.ts";
+import { redactMessage } from "../../../src/core/redact/redact-message.ts";
+import { isCredential, MASK } from "../../../src/model/credential.ts";
+import { differences } from "../../../src/model/differences.ts";
+import { isSecretKey, isSecretReference, redactValue } from "../../../src/model/sensitive-fields.ts";
+import { processorMs } from "../../support/processor-time.ts";
+import { service, shapeOf } from "../core/given.ts";
 
 describe("names", () => {
   test.each([

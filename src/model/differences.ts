@@ -1,7 +1,9 @@
-import { compareText, equal, type Json } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
-import { children } from "../../model/normal-form.ts";
-import { isSecretReference, isSensitiveField } from "../redact/sensitive-fields.ts";
+import { compareText, equal, type Json } from "../contract/json.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
+import { redactName } from "./connection-secret.ts";
+import { CHANGED_MASK, MASK } from "./credential.ts";
+import { children, fieldShape } from "./normal-form.ts";
+import { isSecretReference, isSensitiveField, redactValue } from "./sensitive-fields.ts";
 
 /**
  * One differing field; a side without it is undefined. Values are not masked: call `redactValue` before showing them.
@@ -45,4 +47,48 @@ function comparable(left: Children, before: Json | undefined, right: Children, a
 
 function hasChildren(found: Children): boolean {
   return found !== null && found.size > 0;
+}
+
+/**
+ * Both sides of a difference as outputs may show them: possible secrets are masked. Within a list or an object, `after`
+ * marks those that differ, because both sides would look equal otherwise.
+ */
+export function redactedSides({ before, after, sensitive }: FieldDifference): {
+  readonly before: Json;
+  readonly after: Json;
+} {
+  return {
+    before: redactValue(before, sensitive),
+    after: redactValue(after, sensitive, (hidden, other) => markChanged(hidden, other, after), before),
+  };
+}
+
+// A difference that is itself a secret needs no mark.
+function markChanged(hidden: Json, other: Json | undefined, whole: Json | undefined): Json {
+  return hidden === whole || other === undefined || equal(hidden, other) ? MASK : CHANGED_MASK;
+}
+
+/**
+ * A field's display name, such as `image.image_uri`, its secrets masked; items of a keyed list are named by their key, as in
+ * `ports[8080:TCP].host`.
+ */
+export function labelOf(shape: Shape, tokens: readonly string[]): string {
+  let label = "";
+  let at = shape;
+  for (const token of tokens) {
+    const shown = redactName(token);
+    if (at.is === "list") {
+      label += `[${shown}]`;
+      at = at.items;
+    } else {
+      label += name(shown, label === "");
+      at = fieldShape(at, token);
+    }
+  }
+  return label;
+}
+
+function name(token: string, isFirst: boolean): string {
+  if (!/^[\w-]+$/.test(token)) return `[${JSON.stringify(token)}]`;
+  return isFirst ? token : `.${token}`;
 }

@@ -1,7 +1,7 @@
-import { compareText, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
-import { isHarmlessName, isSecretName, isSecretText } from "../../model/connection-secret.ts";
-import { MASK } from "../../model/credential.ts";
+import { compareText, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
+import { isHarmlessName, isSecretName, isSecretText } from "./connection-secret.ts";
+import { MASK } from "./credential.ts";
 
 const SECRET_KEY =
   /pass(?:word|wd|phrase)?$|pwd|secret|token(?!i[sz])|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
