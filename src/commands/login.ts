@@ -85,17 +85,15 @@ function choose(server: string, byDefault: NonNullable<OperatorConfig["login"]>,
 }
 
 async function signIn(issuer: Issuer, chosen: Chosen, { terminal }: LoginInvocation): Promise<Login> {
-  const { asIssuerError, bearerTokenFor, initiateDeviceAuthorization, pollDeviceAuthorizationGrant } = await import(
-    "../http/oidc-issuer.ts"
-  );
+  const { asIssuerError, bearerTokenFor, initiateDeviceAuthorization, pollDeviceAuthorizationGrant, usualScopes } =
+    await import("../http/oidc-issuer.ts");
   const { scope, ...kept } = chosen;
-  const metadata = issuer.serverMetadata();
-  if (metadata.device_authorization_endpoint === undefined) {
+  if (issuer.serverMetadata().device_authorization_endpoint === undefined) {
     throw new HoldfastError("error", `the issuer ${printable(chosen.issuer)} has no device flow`, {
       hint: "ask whoever runs it to allow it, or use a personal access token of the control plane",
     });
   }
-  const asked = { scope: scope ?? usualScopes(metadata.scopes_supported), ...audienceParameters(chosen.audience) };
+  const asked = { scope: scope ?? usualScopes(issuer, USUAL), ...audienceParameters(chosen.audience) };
   const { stopping: signal } = terminal;
   const tokens = await asIssuerError(async () => {
     const device = await initiateDeviceAuthorization(issuer, asked);
@@ -118,11 +116,6 @@ async function signIn(issuer: Issuer, chosen: Chosen, { terminal }: LoginInvocat
 }
 
 const USUAL = ["openid", "email", "profile", "groups", "offline_access"];
-
-// An issuer may refuse a scope that it does not have.
-function usualScopes(supported: readonly string[] | undefined): string {
-  return USUAL.filter((scope) => supported?.includes(scope) ?? scope !== "groups").join(" ");
-}
 
 /** The person as the control plane names it; null where it cannot tell. A login that it refuses is not stored. */
 async function subjectOf({ server, token, issuer }: Login, invocation: LoginInvocation): Promise<string | null> {

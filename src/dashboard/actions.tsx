@@ -3,11 +3,34 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ActionName, HoldEntry, SessionReply } from "../contract/generated/output.ts";
 import { newActionKey } from "./action-key.ts";
-import { connection, isRefused, readReply, sendAction } from "./daemon.ts";
+import { connection, isRefused, readReply, sendAction, signOut } from "./daemon.ts";
 import { Time, visible } from "./parts.tsx";
 
 /** What the person may do; null until it is known. */
 const session = signal<SessionReply | null>(null);
+
+/** Who has signed in, and the way out; nothing where people do not sign in. */
+export function Person() {
+  useSignalEffect(() => {
+    // After an upgrade or another token it may be another one.
+    if (connection.value !== "live") return;
+    readReply<SessionReply>("/session").then(
+      (found) => {
+        session.value = found;
+      },
+      () => undefined,
+    );
+  });
+  if (session.value?.signedIn !== true) return null;
+  return (
+    <span class="person">
+      {visible(session.value.name ?? "")}{" "}
+      <button type="button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </span>
+  );
+}
 
 /** The action whose dialog is open. */
 type Opened = { readonly name: ActionName; readonly key: string };
@@ -26,16 +49,6 @@ type Subject = {
 export function Actions({ of: subject }: { readonly of: Subject }) {
   const opened = useSignal<Opened | null>(null);
   const done = useSignal<string | null>(null);
-  useSignalEffect(() => {
-    // After an upgrade or another token it may be another one.
-    if (connection.value !== "live") return;
-    readReply<SessionReply>("/session").then(
-      (found) => {
-        session.value = found;
-      },
-      () => undefined,
-    );
-  });
   if (session.value?.mayAct !== true) return null;
   const open = (name: ActionName) => (): void => {
     done.value = null;
@@ -112,7 +125,7 @@ function ActionDialog({ opened, subject, onEnd }: DialogProps) {
     isSending.value = true;
     refusal.value = null;
     const fields = new FormData(form);
-    remember(String(fields.get("by")));
+    if (session.value?.signedIn !== true) remember(String(fields.get("by")));
     try {
       const { record, isRepeated } = await sendAction(
         { target, name, key: key.current, pageToken: session.value?.pageToken ?? "" },
@@ -133,10 +146,14 @@ function ActionDialog({ opened, subject, onEnd }: DialogProps) {
           {labels[name]} on {visible(target)}
         </h2>
         <Fields name={name} subject={subject} />
-        <label>
-          Your name
-          <input name="by" required maxLength={100} autoComplete="name" defaultValue={remembered()} />
-        </label>
+        {session.value?.signedIn === true ? (
+          <input type="hidden" name="by" value={session.value.name ?? ""} />
+        ) : (
+          <label>
+            Your name
+            <input name="by" required maxLength={100} autoComplete="name" defaultValue={remembered()} />
+          </label>
+        )}
         <p class="soft">The history of the target has your name, with what you ask for.</p>
         {refusal.value !== null && (
           <p role="alert" class="refused">

@@ -1,6 +1,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { Person } from "./actions.tsx";
 import { address, startRouter } from "./address.ts";
 import { startClock } from "./browser-clock.ts";
 import { connection, fleet, followDaemon, readEverything, refusal, shownTarget } from "./daemon.ts";
@@ -46,6 +47,7 @@ function App() {
             Reviews
           </a>
         </nav>
+        <Person />
         <Connection />
       </header>
       <main id="content" tabIndex={-1}>

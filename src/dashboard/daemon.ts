@@ -116,7 +116,20 @@ async function askForAction({ target, name, key, pageToken }: SentAction, body: 
   throw await refusalOf(reply);
 }
 
+let isSigningOut = false;
+
+/** Ends the session of who has signed in. */
+export async function signOut(): Promise<void> {
+  isSigningOut = true;
+  await fetch("/auth/logout", { method: "POST" });
+  location.assign("/auth/signed-out");
+}
+
 async function refusalOf(reply: Response): Promise<RefusedError> {
+  const signIn = reply.headers.get("x-holdfast-sign-in");
+  // The session has ended: the issuer may begin another one at once.
+  if (signIn !== null && !isSigningOut)
+    location.assign(`${signIn}?to=${encodeURIComponent(location.pathname + location.search)}`);
   const body: { readonly message?: string } | null = await reply.json().catch(() => null);
   return new RefusedError(reply.status, body?.message ?? `the daemon answers ${reply.status}`);
 }

@@ -10,6 +10,7 @@ import {
   type CustomFetch,
   customFetch,
   discovery,
+  enableNonRepudiationChecks,
   None,
   ResponseBodyError,
   type TokenEndpointResponse,
@@ -19,8 +20,14 @@ import type { Secret } from "../contract/secret.ts";
 import { isSentInClear } from "./loopback.ts";
 
 export {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
   initiateDeviceAuthorization,
   pollDeviceAuthorizationGrant,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
   refreshTokenGrant,
   tokenRevocation,
 } from "openid-client";
@@ -64,9 +71,16 @@ export async function discoverIssuer(address: IssuerAddress): Promise<Issuer> {
     discovery(url, clientId, {}, authentication, {
       [customFetch]: createFetch(address),
       timeout: timeoutSeconds,
-      execute: url.protocol === "http:" ? [allowInsecureRequests] : [],
+      // The signature of an ID token is checked also where it comes from the issuer itself.
+      execute: [enableNonRepudiationChecks, ...(url.protocol === "http:" ? [allowInsecureRequests] : [])],
     }),
   );
+}
+
+/** The scopes that an issuer has, of those that are wanted: it may refuse one that it does not have. */
+export function usualScopes(issuer: Issuer, wanted: readonly string[]): string {
+  const { scopes_supported: supported } = issuer.serverMetadata();
+  return wanted.filter((scope) => supported?.includes(scope) ?? scope !== "groups").join(" ");
 }
 
 /** Does something at an issuer; what goes wrong there is an `IssuerError`. */

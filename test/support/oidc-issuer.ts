@@ -23,7 +23,7 @@ export type OidcIssuer = {
 export const cliClient = "holdfast-cli";
 
 /** The client of the dashboard, and its secret. */
-const dashboardClient: { readonly id: string; readonly secret: string } = {
+export const dashboardClient: { readonly id: string; readonly secret: string } = {
   id: "holdfast-dashboard",
   secret: "CANARY-client-secret-of-the-dashboard",
 };

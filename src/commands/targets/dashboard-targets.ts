@@ -3,7 +3,7 @@ import type { CommitSummary } from "../../contract/generated/output.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
-import type { DashboardSource, DashboardTarget } from "../../daemon/api/dashboard-source.ts";
+import type { DashboardSource, DashboardTarget, SignInSettings } from "../../daemon/api/dashboard-source.ts";
 import { neverRunStatus } from "../../daemon/status-after-pass.ts";
 import { parseKey, type SealKey } from "../../seal/seal-key.ts";
 import { commitSummaries } from "../../source/git/commit-summaries.ts";
@@ -37,15 +37,29 @@ export type StateReading = {
   readonly now: () => number;
   /** The token that permits to send plans; null if there is none. @default none */
   readonly plansToken?: () => Secret | null;
+  /** Where people sign in; null where they do not. @default null */
+  readonly signIn?: SignInSettings | null;
 };
 
 /** The targets of a configuration as the dashboard reads them: a target that no daemon watches, from its state. */
 export function dashboardSource(
   opened: FoundTargets,
-  { said, carryOut, hasLease, reading, explain, references, stopping, now, plansToken = () => null }: StateReading,
+  {
+    said,
+    carryOut,
+    hasLease,
+    reading,
+    explain,
+    references,
+    stopping,
+    now,
+    plansToken = () => null,
+    signIn = null,
+  }: StateReading,
 ): DashboardSource {
   const { targets, operator, database, state } = opened;
-  const hosts = operator.dashboard?.hosts ?? [];
+  const signInHost = signIn === null ? [] : [new URL(signIn.url).hostname];
+  const hosts = [...(operator.dashboard?.hosts ?? []), ...signInHost];
   const shown = targets.map((target): DashboardTarget => {
     const stored = (): Promise<TargetStatus> =>
       reading(() => storedStatus(target, now())).then((status) => status ?? unreadStatus(target));
@@ -72,6 +86,7 @@ export function dashboardSource(
     stages: async (statuses) => (await reading(() => stagesIn(opened, statuses, now()))) ?? [],
     isShared: () => database !== null,
     access: () => operator.dashboard?.access ?? "loopback",
+    signIn: () => signIn,
     hosts: () => hosts,
     plans: () => ({
       token: plansToken,

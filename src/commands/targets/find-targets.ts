@@ -17,6 +17,7 @@ import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
+import { requireSignIn } from "../configuration/sign-in-settings.ts";
 import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
@@ -134,6 +135,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file.diagnostics);
   const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
   const operator = await honouredOperatorKeys(config.files, prompt, terminal);
+  requireSignIn(operator);
   const database = stateDatabase(invocation, operator.state);
   const state = stateFolderOf(invocation, { root, configured: operator.state, database });
   const content = contentAround({ root, isFetched: config.files.some(hasSources) });

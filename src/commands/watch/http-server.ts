@@ -9,6 +9,7 @@ import type { PassObserver } from "../../daemon/pass-observer.ts";
 import type { Invocation } from "../command.ts";
 import { pageTokenReader } from "../configuration/page-token.ts";
 import { secretFileReader } from "../configuration/secret-file.ts";
+import { signInSettings } from "../configuration/sign-in-settings.ts";
 import { listenAddress } from "../flags/listen-address.ts";
 import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
@@ -88,6 +89,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
       stages: (statuses) => dashboard.stages(statuses),
       isShared: () => dashboard.isShared(),
       access: () => dashboard.access(),
+      signIn: () => dashboard.signIn?.() ?? null,
       hosts: () => dashboard.hosts(),
       plans: () => dashboard.plans?.() ?? null,
     },
@@ -115,6 +117,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
         references: referenceReader(opened, { lastRead, terminal }),
         stopping,
         now: clock.now,
+        signIn: signInSettings(opened.operator, terminal),
         plansToken: tokenFileReader(opened.operator.dashboard?.plansTokenFile, terminal),
       });
       byName = new Map([...retired, ...watching].map((one) => [one.name, one]));

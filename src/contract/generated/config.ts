@@ -545,9 +545,46 @@ modelVersionWrite?: (("put" | "post") | null)
  */
 dashboard?: ({
 /**
- * Who may act on the page, and not only read: with `token`, who has the token of HOLDFAST_UI_TOKEN_FILE or HOLDFAST_UI_TOKEN, under the name that they give; with `loopback` nobody
+ * Who may act on the page, and not only read: with `token`, who has the token of HOLDFAST_UI_TOKEN_FILE or HOLDFAST_UI_TOKEN, under the name that they give; with `oidc`, who signs in at the issuer of `oidc` and is named there, under the name that the issuer tells; with `loopback` nobody
  */
-access?: (("loopback" | "token") | null)
+access?: (("loopback" | "token" | "oidc") | null)
+/**
+ * With `access: oidc`: where people sign in to the dashboard, and who of them may do what
+ */
+oidc?: ({
+/**
+ * Address of the OpenID Connect issuer
+ */
+issuer: string
+/**
+ * Id of the dashboard at the issuer
+ */
+clientId: string
+/**
+ * File with the secret of that client, which also seals sessions; another secret ends them all
+ */
+clientSecretFile: string
+/**
+ * Address of the dashboard as browsers use it; the issuer must allow /auth/callback below it
+ */
+url: string
+/**
+ * Certificates to trust for the issuer besides the system's, PEM
+ */
+caFile?: (string | null)
+/**
+ * Claim of the ID token that lists the groups of a person
+ */
+groupsClaim?: (string | null)
+/**
+ * Who may read: e-mail addresses (globs) that the issuer has verified, and groups as `group:NAME`; who may act may read too
+ */
+readers?: (string[] | null)
+/**
+ * Who may act, in the same form; without this key nobody
+ */
+actors?: (string[] | null)
+} | null)
 /**
  * Names and addresses of this host beside those of loopback, as browsers address it; under others the dashboard does not answer
  */

@@ -1816,9 +1816,13 @@ readonly why: (string | null)
  */
 readonly pageToken: (string | null)
 /**
- * The user name that came with the token; null when none did
+ * The user name that came with the token, or of who is signed in; null when none did
  */
 readonly name: (string | null)
+/**
+ * Whether the asker has signed in at an issuer: their name is then that of all that they ask for, and they can sign out
+ */
+readonly signedIn: boolean
 }
 /**
  * The body that asks for a pass

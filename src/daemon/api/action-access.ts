@@ -14,43 +14,59 @@ const PAGE_TOKEN = "x-holdfast-page";
 export type ActionAccess = {
   /** What a request that may read may do beside that. */
   readonly session: (request: FastifyRequest) => SessionReply;
-  /** Refuses a request of another site, and one that may only read. */
-  readonly require: (request: FastifyRequest) => void;
+  /**
+   * Refuses a request of another site, and one that may only read; returns the name of the person who has signed in, and
+   * null where people give their names themselves.
+   */
+  readonly require: (request: FastifyRequest) => string | null;
 };
 
 /**
- * Decides who may act. Browsers send the token of the prompt with the requests of every site, so an action needs the page's
- * token too, which only a page of this origin can read. It is made of the other one, so that all processes behind one
- * address know it.
+ * Decides who may act. Browsers send the token of the prompt, and the cookie of a session, with the requests of every site, so
+ * an action needs the page's token too, which only a page of this origin can read. It is made of the other one, so that all
+ * processes behind one address know it.
  */
 export function createActionAccess(
-  { token }: Pick<PageAccess, "token">,
+  { token, signIn }: Pick<PageAccess, "token" | "signIn">,
   { access }: Pick<DashboardSource, "access">,
 ): ActionAccess {
-  const whyReadOnly = (): string | null => {
-    if (access() !== "token") return "this dashboard only reads: the operator's key dashboard.access lets nobody act";
-    return token() === null ? "actions need a token: HOLDFAST_UI_TOKEN_FILE names its file" : null;
+  const sessionOf = (request: FastifyRequest): SessionReply => {
+    const name = userNameIn(request);
+    const refused = (why: string): SessionReply => ({ mayAct: false, why, pageToken: null, name, signedIn: false });
+    const rule = access();
+    if (rule === "oidc") {
+      const person = signIn?.person(request) ?? null;
+      if (person === null) return refused("only who signs in may act");
+      const { name, mayAct, pageToken } = person;
+      if (mayAct) return { mayAct, why: null, pageToken, name, signedIn: true };
+      return {
+        ...refused("you may only read: the operator's key dashboard.oidc.actors lets others act"),
+        name,
+        signedIn: true,
+      };
+    }
+    if (rule !== "token")
+      return refused("this dashboard only reads: the operator's key dashboard.access lets nobody act");
+    const expected = token();
+    if (expected === null) return refused("actions need a token: HOLDFAST_UI_TOKEN_FILE names its file");
+    return { mayAct: true, why: null, pageToken: pageTokenOf(expected), name, signedIn: false };
   };
   return {
-    session: (request) => {
-      const expected = token();
-      const why = whyReadOnly();
-      if (why !== null || expected === null) return { mayAct: false, why, pageToken: null, name: null };
-      return { mayAct: true, why: null, pageToken: pageTokenOf(expected), name: userNameIn(request) };
-    },
+    session: sessionOf,
     require: (request) => {
       requireSameOrigin(request);
-      const why = whyReadOnly();
-      const expected = token();
-      if (why !== null || expected === null) throw new HttpError(403, "read-only", why ?? "this dashboard only reads");
+      const { why, pageToken, name, signedIn } = sessionOf(request);
+      if (pageToken === null) throw new HttpError(403, "read-only", why ?? "this dashboard only reads");
       const given = request.headers[PAGE_TOKEN];
-      if (typeof given !== "string" || !areEqualSecrets(given, pageTokenOf(expected)))
+      if (typeof given !== "string" || !areEqualSecrets(given, pageToken))
         throw new HttpError(403, "page-token", "an action needs the page's token: /api/v1/session has it");
+      return signedIn ? name : null;
     },
   };
 }
 
-function requireSameOrigin({ headers }: FastifyRequest): void {
+/** Refuses a request of a page of another site. */
+export function requireSameOrigin({ headers }: FastifyRequest): void {
   const { origin, host, "sec-fetch-site": site = "same-origin" } = headers;
   // A proxy may speak another scheme.
   const isOwn = origin === undefined || URL.parse(origin)?.host === host?.toLowerCase();

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ActionName, ActionReply } from "../../contract/generated/output.ts";
+import { isObject } from "../../contract/json.ts";
 import { badRequest, HttpError } from "../../http/http-error.ts";
 import { queryText } from "../../http/server.ts";
 import type { ActionAccess } from "./action-access.ts";
@@ -28,9 +29,11 @@ export function addActions(app: FastifyInstance, { access, carryOut, readers }: 
     const url = `${API}${apiOperations.getTarget.path.replace("{target}", ":target")}/${name}`;
     app.post<{ Params: { target: string } }>(url, { bodyLimit: MAX_BYTES }, async (request, reply) => {
       requireReader(request, readers);
-      access.require(request);
+      const by = access.require(request);
       parameterValues({}, queryText(request));
-      const { params, body } = request;
+      const { params, body: given } = request;
+      // Who has signed in gives no other name.
+      const body = by !== null && isObject(given) ? { ...given, by } : given;
       const key = keyIn(request.headers["idempotency-key"]);
       const ended = await carryOut({ target: params.target, name, key, body });
       // One that goes on is asked about again with its key, so that no connection is silent for long.

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { once } from "../../model/once.ts";
-import { type DashboardReaders, dashboardHeaders, requireReader } from "./add-api.ts";
+import { SIGN_IN } from "../http/page-access.ts";
+import { type DashboardReaders, dashboardHeaders, requireHost, requireReader } from "./add-api.ts";
 
 // Loaded as a module, since the files of a single executable are in it alone.
 const load = createRequire(import.meta.url);
@@ -31,6 +32,9 @@ export function addPage(app: FastifyInstance, readers: DashboardReaders): void {
     ["/assets/:name", null],
   ] as const) {
     app.get(url, async (request, reply) => {
+      if (path !== null && mustSignIn(request, readers)) {
+        return reply.header("cache-control", "no-store").redirect(`${SIGN_IN}?to=${encodeURIComponent(request.url)}`);
+      }
       requireReader(request, readers);
       const asked = path ?? new URL(request.url, "http://localhost").pathname;
       const { files } = page();
@@ -39,4 +43,10 @@ export function addPage(app: FastifyInstance, readers: DashboardReaders): void {
       return reply.headers(dashboardHeaders).type(file.type).send(file.text);
     });
   }
+}
+
+/** Whether a browser that opens the page has to sign in first. */
+function mustSignIn(request: FastifyRequest, { access, hosts }: DashboardReaders): boolean {
+  requireHost(request, hosts());
+  return access.signIn?.isOn() === true && !access.isStillAllowed(request);
 }

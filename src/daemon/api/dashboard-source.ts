@@ -17,12 +17,31 @@ export type DashboardSource = {
   readonly stages: (statuses: readonly TargetStatus[]) => Promise<readonly StageStatus[]>;
   /** Whether other processes run passes of the targets too, of which this one is not told. */
   readonly isShared: () => boolean;
-  /** Whether who has the token may act, under the name that they give, or nobody may. */
-  readonly access: () => "loopback" | "token";
+  /** Whether who has the token may act, under the name that they give, or who signs in and is named, or nobody. */
+  readonly access: () => "loopback" | "token" | "oidc";
+  /** Where people sign in; null while they do not. @default they never do */
+  readonly signIn?: () => SignInSettings | null;
   /** Names of this host beside those of loopback, as requests may address it. */
   readonly hosts: () => readonly string[];
   /** Where plans of pull requests are kept; null where they are not. */
   readonly plans?: () => DashboardPlans | null;
+};
+
+/** Where people sign in to the dashboard, and who of them may do what. */
+export type SignInSettings = {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Read again for each sign-in; null while its file has none. */
+  readonly clientSecret: () => Secret | null;
+  /** Address of the dashboard as browsers use it. */
+  readonly url: string;
+  readonly ca: string | null;
+  readonly groupsClaim: string;
+  /** Globs over verified e-mail addresses, and groups as `group:NAME`. */
+  readonly readers: readonly string[];
+  readonly actors: readonly string[];
+  /** The environment variables that name proxies. */
+  readonly env: { readonly [name: string]: string | undefined };
 };
 
 /** The plans of pull requests that pipelines have sent. */

@@ -18,6 +18,7 @@ import { createPageAccess } from "./page-access.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createResourceStates } from "./resource-states.ts";
+import { addSignIn, createSignIn } from "./sign-in.ts";
 import { addStatusRoute, type ShownStatus } from "./status-route.ts";
 import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
@@ -73,7 +74,9 @@ export async function startDaemonServer({
 }: Listening & Shown): Promise<DaemonServer> {
   const { hookOf, targets, gates, token, build, dashboard, stateLostSince = () => undefined } = shown;
   const { now } = clock;
-  const access = createPageAccess(host, token, now);
+  const signing = { settings: () => dashboard.signIn?.() ?? null, hosts: dashboard.hosts, clock, random, log };
+  const signIn = createSignIn(signing);
+  const access = createPageAccess(host, token, now, signIn);
   const readiness = createReadiness({
     isStateLost: () => {
       const since = stateLostSince();
@@ -108,6 +111,7 @@ export async function startDaemonServer({
     draining: stopping,
   });
   addWebhooks(app, hookOf, { count: work.count, random });
+  addSignIn(app, signIn, signing);
   addStatusRoute(app, access, { targets, gates, ...known });
   const page = addDashboard(app, dashboard, { access, clock, random, ...known });
   const { activity, publish } = page;
