@@ -2,6 +2,8 @@ import { url as debuggerUrl } from "node:inspector";
 import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { readGivenText, whyUnreadable } from "../files/read-given-file.ts";
+import { isSentInClear } from "../http/loopback.ts";
 import type { Log } from "../log/log.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
@@ -91,6 +93,7 @@ async function start(
       ...(revoke === undefined ? {} : { revoke }),
       ...(newAdminToken === undefined ? {} : { newAdminToken }),
       ...tlsOptions(invocation),
+      ...oidcOptions(invocation),
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
       build: { version: terminal.version, commit: terminal.commit() },
@@ -154,6 +157,31 @@ function failureRule(text: string): FailureRule {
     });
   }
   return { match, failure, ...(after !== undefined && { afterSeconds: Number(after) }) };
+}
+
+function oidcOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlaneOptions, "oidc"> {
+  const { oidcIssuer: issuer, oidcAudience: audience, oidcGroupsClaim: groupsClaim, caFile } = flags;
+  if (issuer === undefined && audience === undefined && groupsClaim === undefined) return {};
+  if (!issuer || !audience || groupsClaim === "") {
+    throw new HoldfastError("invalid", "--oidc-issuer and --oidc-audience belong together", {
+      hint: "give both, with --oidc-groups-claim where groups are teams; or none of them",
+    });
+  }
+  if (isSentInClear(issuer)) {
+    throw new HoldfastError("invalid", "the keys of an issuer must not come without TLS", {
+      hint: "name the issuer by https://",
+    });
+  }
+  const authorities = caFile === undefined ? [] : [readAuthorities(resolve(cwd, caFile))];
+  return { oidc: { issuer, audience, authorities, ...(groupsClaim !== undefined && { groupsClaim }) } };
+}
+
+function readAuthorities(file: string): string {
+  try {
+    return readGivenText(file);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the CA file ${whyUnreadable(cause)}`, { hint: "check --ca-file", cause });
+  }
 }
 
 function readSeed(folder: string, { clock, cwd, stopping: signal }: Terminal): Promise<readonly SeedDocument[]> {

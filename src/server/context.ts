@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import type { AuditChain } from "./audit/chain.ts";
 import type { CallMarks } from "./audit/entry.ts";
 import type { Refusals } from "./audit/refusals.ts";
+import type { TokenIssuer } from "./auth/oidc/claims.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";
@@ -25,6 +26,8 @@ export type Context = {
   readonly keys: () => KeyRing;
   /** The keys that sign the tokens of virtual accounts. */
   readonly signingKeys: SigningKeys;
+  /** The issuer of OpenID Connect whose tokens are accepted; null for none. */
+  readonly issuer: TokenIssuer | null;
   /** When personal access tokens were last used. */
   readonly tokenUses: TokenUses;
   /** Whether manifests may carry fields that the schemas do not know. */

@@ -10,6 +10,7 @@ import { AuditChain } from "./audit/chain.ts";
 import { finishAudit } from "./audit/flush.ts";
 import { auditKey } from "./audit/keys.ts";
 import { createRefusals } from "./audit/refusals.ts";
+import { forgetGroups } from "./auth/oidc/sign-in.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
 import type { Context } from "./context.ts";
 import { createIdGenerator } from "./database/id-generator.ts";
@@ -17,7 +18,7 @@ import { migrations, serverMigrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import { startBackgroundJobs } from "./jobs/background-jobs.ts";
 import { keptByDefault } from "./jobs/retention.ts";
-import type { ControlPlaneOptions } from "./options.ts";
+import type { ControlPlaneOptions, OidcOptions } from "./options.ts";
 import { resources } from "./resources/index.ts";
 import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
@@ -38,8 +39,13 @@ export async function openContext(
 ): Promise<Context> {
   const store = measuredStore(stack.use(await openData(options, folder, "migrate")), options.clock, onWrite);
   const source = keySource(options, folder);
-  const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.scheduleAdvance(moment));
+  const { context: own, serverKeys } = await contextOn(store, source, options, (moment) =>
+    jobs.scheduleAdvance(moment),
+  );
+  const context = { ...own, issuer: options.oidc === undefined ? null : stack.use(await issuerOf(options.oidc, own)) };
   stack.defer(async () => context.rollouts.programs?.close());
+  // Nothing says any more who is in which.
+  if (options.oidc?.groupsClaim === undefined) await forgetGroups(context);
   const isChanging = source.from !== "text" || store.isShared;
   const jobs = stack.use(
     startBackgroundJobs(context, resources, {
@@ -61,6 +67,12 @@ export async function openContextWithoutJobs(
   const { context } = await contextOn(store, keySource(options, folder), options, () => {});
   stack.defer(() => finishAudit(context));
   return context;
+}
+
+async function issuerOf(options: OidcOptions, context: Context) {
+  // Loaded here, so that a server without an issuer does not load what reads its keys.
+  const { openIssuer } = await import("./auth/oidc/issuer.ts");
+  return openIssuer(options, context);
 }
 
 async function contextOn(
@@ -85,6 +97,7 @@ async function contextOn(
     audit,
     keys,
     signingKeys: await openSigningKeys({ store, keys, clock }),
+    issuer: null,
     tokenUses: createTokenUses(store, clock),
     unknownFields,
     maxLeaseSeconds,

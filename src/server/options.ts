@@ -29,6 +29,18 @@ export type DataOptions = {
   readonly log: Log;
 };
 
+/** The issuer of OpenID Connect whose bearer tokens are accepted. */
+export type OidcOptions = {
+  /** Its address, as its tokens name it. */
+  readonly issuer: string;
+  /** For whom its tokens must be. */
+  readonly audience: string;
+  /** The claim with a person's groups, each of which is the team of that name; none by default. */
+  readonly groupsClaim?: string;
+  /** Certificates to trust besides the system's, PEM. */
+  readonly authorities?: readonly string[];
+};
+
 /** The options of a control plane. */
 export type ControlPlaneOptions = DataOptions & {
   /** @default "127.0.0.1" */
@@ -55,6 +67,8 @@ export type ControlPlaneOptions = DataOptions & {
   readonly snapshot?: Snapshot;
   /** Manifests to create before the first request is served. */
   readonly seed?: readonly SeedDocument[];
+  /** Whose tokens are accepted besides its own; none by default. */
+  readonly oidc?: OidcOptions;
   /** How often the files of keys and certificates are checked for changes. @default 5 */
   readonly fileCheckSeconds?: number;
   /** Creates a new key for the tokens of virtual accounts at the start. */

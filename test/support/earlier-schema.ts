@@ -18,6 +18,9 @@ const newest = [
     (column) => `ALTER TABLE users DROP COLUMN ${column}`,
   ),
   "ALTER TABLE tokens DROP COLUMN not_before",
+  "DROP TABLE user_groups",
+  "DROP INDEX teams_by_issuer_group",
+  "ALTER TABLE teams DROP COLUMN issuer_group",
 ];
 
 // What the migrations from 0040 on have made.

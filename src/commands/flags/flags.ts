@@ -36,6 +36,12 @@ function given(text: string): string {
   throw new InvalidArgumentError("It must not be empty: leave it out for SQLite.");
 }
 
+function issuerUrl(text: string): string {
+  const { protocol = "", search = "", hash = "", username = "" } = URL.parse(text) ?? {};
+  if (/^https?:$/.test(protocol) && `${search}${hash}${username}` === "") return text;
+  throw new InvalidArgumentError("It must be the address of the issuer, such as https://id.example.com/realms/main.");
+}
+
 // The scope is sent in a header and in a path, where `.` and `..` would be resolved as path segments.
 function scope(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text) && !/^\.{1,2}$/.test(text)) return text;
@@ -279,6 +285,16 @@ export const flags = {
   }),
   tlsCert: textFlag("--tls-cert <file>", "certificate and its chain for TLS, PEM"),
   tlsKey: textFlag("--tls-key <file>", "private key of that certificate, PEM"),
+  oidcIssuer: textFlag(
+    "--oidc-issuer <url>",
+    "issuer of OpenID Connect whose bearer tokens are accepted; needs --oidc-audience",
+    { parse: issuerUrl },
+  ),
+  oidcAudience: textFlag("--oidc-audience <name>", "for whom the issuer's tokens must be issued (aud)"),
+  oidcGroupsClaim: textFlag(
+    "--oidc-groups-claim <claim>",
+    "claim of these tokens with a user's groups, each of which is the team of that name",
+  ),
   rateLimit: numberFlag("--rate-limit <n>", "most requests per second of one caller; 0 for no limit", {
     parse: whole(0),
     byDefault: 0,

@@ -72,10 +72,12 @@ export const authenticateUser: Authenticator = async (token, context) => {
 export async function userPrincipal(
   userId: string,
   credential: CallerCredential,
-  { store }: Context,
+  { store, issuer }: Context,
 ): Promise<Principal | null> {
   const [user] = await userById(store.read, { id: userId });
   if (user === undefined || user.removed_at !== null) return null;
+  // Nobody vouches for this user any more.
+  if (user.issuer !== null && user.issuer !== issuer?.issuer) return null;
   const { id, slug, display_name: subjectDisplayName } = user;
   const name = `user:${slug}`;
   const subject = { subjectId: id, subjectType: "user", subjectSlug: slug, subjectDisplayName };

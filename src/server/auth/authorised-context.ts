@@ -26,6 +26,7 @@ const holdRows = preparedQuery(
       .with("held_team", (from) =>
         from.selectFrom("team_members").select("member").where("member", "=", slug).forShare(),
       )
+      .with("held_group", (from) => from.selectFrom("user_groups").select("name").where("member", "=", slug).forShare())
       .with("held_grant", (from) =>
         from
           .selectFrom("grants")
@@ -41,6 +42,7 @@ const holdRows = preparedQuery(
         selectFrom("held_personal").select(fn.countAll().as("count")).as("personal"),
         selectFrom("held_account").select(fn.countAll().as("count")).as("accounts"),
         selectFrom("held_team").select(fn.countAll().as("count")).as("teams"),
+        selectFrom("held_group").select(fn.countAll().as("count")).as("groups"),
         selectFrom("held_grant").select(fn.countAll().as("count")).as("grants"),
       ]),
 );
@@ -74,7 +76,9 @@ export function authorisedContext(
       write: (change) =>
         store.write(async (transaction) => {
           if (store.isShared) await holdAuthorisation(transaction, principal);
-          const current = await authenticate({ ...context, store: { ...store, read: transaction } });
+          // What authentication writes is part of the transaction: it cannot begin another one.
+          const within = { ...store, read: transaction, write: (inner: typeof change) => inner(transaction) };
+          const current = await authenticate({ ...context, store: within as typeof store });
           if (!isSame(current, principal)) throw new ChangedPrincipal(current);
           return change(transaction);
         }),

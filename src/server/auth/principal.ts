@@ -6,10 +6,12 @@ export type Role = HeldRole;
 
 /** How a caller was authenticated. */
 export type CallerCredential = {
-  /** The credential that it depends on: the hash of a user's token, or the id of an account's JWT. */
+  /** The credential that it depends on: the hash of a user's row in `tokens`, or the id of an account's JWT. */
   readonly root: string;
   /** `kind/name`, as lists of tokens show it. */
   readonly name: string;
+  /** When the token of the request ends, in epoch milliseconds, where that is in the token itself. */
+  readonly endsAt?: number;
 };
 
 /** The caller of a request, with all its roles, those of its teams included. */

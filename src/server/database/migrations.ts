@@ -260,6 +260,21 @@ const rolloutFailures: Migration = {
     createTable(database, "rollout_failures", { columns: { position: "integer", json: "text" }, key: ["position"] }),
 };
 
+/** Records the groups that an issuer says a user is in, and the group that a team stands for. */
+const issuerGroups: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "user_groups", { columns: { member: "text", name: "text" }, key: ["member", "name"] });
+    await addColumns(database, "teams", { issuer_group: "text?" });
+    await database.schema.createIndex("teams_by_issuer_group").on("teams").columns(["issuer_group"]).execute();
+    const { rows } = await sql<{ id: string; json: string }>`SELECT id, json FROM teams`.execute(database);
+    for (const { id, json } of rows) {
+      const { manifest = {} } = JSON.parse(json);
+      const group = (manifest.type === "sso-team" ? manifest.group_name : undefined) ?? manifest.name ?? null;
+      await sql`UPDATE teams SET issuer_group = ${group} WHERE id = ${id}`.execute(database);
+    }
+  },
+};
+
 /** When each kind of row that is not kept for ever is pruned next, and how far that has come. */
 const retention: Migration = {
   up: (database: Kysely<unknown>) =>
@@ -281,6 +296,7 @@ export const migrations: Migrations = {
   "0070-digests": digests,
   "0081-applications-in-workspace": applicationsInWorkspace,
   "0082-people": people,
+  "0083-issuer-groups": issuerGroups,
   "0085-audit-chains": auditChains,
   "0088-rollout-failures": rolloutFailures,
   "0089-retention": retention,

@@ -9,6 +9,7 @@ import { toText } from "../database/json-text.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import type { ResourceDefinition } from "../resource.ts";
+import { groupsOfTeams } from "./team/members.ts";
 import { endOfDay } from "./virtual-account/expiry.ts";
 import { accountsSection } from "./virtual-account/resource.ts";
 
@@ -43,17 +44,23 @@ async function rolesWithOrigin(
   { name, subject: { subjectSlug } }: Principal,
   { store }: Context,
 ): Promise<Caller["roles"]> {
-  const grants = await rolesOf(store.read, name, subjectSlug);
+  const [grants, groups] = await Promise.all([
+    rolesOf(store.read, name, subjectSlug),
+    groupsOfTeams(store.read, subjectSlug),
+  ]);
   const roles = grants.map(({ subject, roleId: role, resourceType, resourceFqn }) => {
-    return { role, resourceType, resourceFqn, ...(subject !== name && { through: subject }) };
+    const group = groups.get(subject);
+    const origin = { ...(subject !== name && { through: subject }), ...(group !== undefined && { group }) };
+    return { role, resourceType, resourceFqn, ...origin };
   });
   // The same role may come from several manifests.
   const distinct = new Map(roles.map((role) => [canonical(role), role]));
   return [...distinct].toSorted(([a], [b]) => compareText(a, b)).map(([, role]) => role);
 }
 
-// A user's token has no end; an account's ends with the account, or with the token itself after a rotation.
+// A user's token here has no end, one of an issuer names its own; an account's ends with the account, or with the token itself after a rotation.
 async function endOf({ subject: { subjectId }, credential }: Principal, { store }: Context): Promise<number | null> {
+  if (credential?.endsAt !== undefined) return credential.endsAt;
   const row = await store.read
     .selectFrom("jwts as j")
     .innerJoin("virtual_accounts as a", "a.id", "j.account_id")

@@ -4,6 +4,7 @@ import { conflict, forbidden, malformed, notFound } from "../../http/http-error.
 import { isPrintable } from "../../model/unprintable.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { requireEnabled } from "../auth/disabled-subjects.ts";
+import { authenticateIssued } from "../auth/oidc/sign-in.ts";
 import { addUserToken, hasToken, newUser, type UserRow, userNamed, userNameOf } from "../auth/users.ts";
 import { type Context, timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
@@ -32,8 +33,18 @@ const listUsers: Handler<"listUsers"> = async ({ principal, query: { subject }, 
     .select("d.disabled_at");
   // Rows of users are small, so the size of the page is not checked.
   const found = await newestFirst(listed, "u.", page).execute();
+  const groups = await read
+    .selectFrom("user_groups")
+    .selectAll()
+    .where("member", "in", [...found.map(({ slug }) => slug), ""])
+    .orderBy("name")
+    .execute();
+  const groupsOf = Map.groupBy(groups, ({ member }) => member);
   return {
-    rows: found.map(({ disabled_at, ...user }) => toText(shown(user, disabled_at !== null))),
+    rows: found.map(({ disabled_at, ...user }) => {
+      const named = groupsOf.get(user.slug)?.map(({ name }) => name);
+      return toText({ ...shown(user, disabled_at !== null), ...(named !== undefined && { groups: named }) });
+    }),
     total: await countTotal(rows, page, found.length),
   };
 };
@@ -56,6 +67,7 @@ const putUser: Handler<"putUser"> = async ({ principal, body }, context) => {
 /** The operations on users: both of E17. */
 export const resource: ResourceDefinition = {
   section: accountsSection,
+  authenticate: authenticateIssued,
   operations: [
     defineOperation("listUsers", listUsers, {
       description:
@@ -152,6 +164,7 @@ async function removeUser(
   const removed_at = timestamp(context);
   await transaction.updateTable("users").set({ removed_at }).where("id", "=", existing.id).execute();
   await endTokensOf(transaction, { subjectType: "user", subjectId: existing.id });
+  await transaction.deleteFrom("user_groups").where("member", "=", slug).execute();
   return {
     ...changed({ ...existing, removed_at }, { created: false, token: null }),
     resource: `removed-user/${slug}`,

@@ -21,9 +21,9 @@ import type { ResourceDefinition } from "../../resource.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { copyDeclared } from "../../snapshot/rows.ts";
 import { snapshotPart } from "../../snapshot/snapshot-part.ts";
-import { everyoneTeam, isManager, listedEmails, teamsOf } from "./members.ts";
+import { everyoneTeam, isManager, issuerGroupOf, listedEmails, teamsOf } from "./members.ts";
 
-const upsertTeam = saveIn("teams", "json");
+const upsertTeam = saveIn("teams", "json", "issuer_group");
 
 /** Teams, declared by a manifest. */
 const teamKind: DeclaredKind<Stored<Team>> = {
@@ -108,7 +108,8 @@ async function saveTeam(
   { id, teamName: name, createdAt, manifest }: Stored<Team>,
   json: JsonText<Stored<Team>>,
 ): Promise<void> {
-  await upsertTeam(transaction, { id, created_at: createdAt, json, name });
+  const issuer_group = issuerGroupOf(manifest);
+  await upsertTeam(transaction, { id, created_at: createdAt, json, name, issuer_group });
   await transaction.deleteFrom("team_members").where("team", "=", name).execute();
   const people = [
     ...listedEmails(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
