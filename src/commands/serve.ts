@@ -159,7 +159,7 @@ function failureRule(text: string): FailureRule {
   return { match, failure, ...(after !== undefined && { afterSeconds: Number(after) }) };
 }
 
-function oidcOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlaneOptions, "oidc"> {
+function oidcOptions({ flags, terminal: { cwd, env } }: Invocation): Pick<ControlPlaneOptions, "oidc"> {
   const { oidcIssuer: issuer, oidcAudience: audience, oidcGroupsClaim: groupsClaim, caFile } = flags;
   if (issuer === undefined && audience === undefined && groupsClaim === undefined) return {};
   if (!issuer || !audience || groupsClaim === "") {
@@ -173,7 +173,7 @@ function oidcOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlan
     });
   }
   const authorities = caFile === undefined ? [] : [readAuthorities(resolve(cwd, caFile))];
-  return { oidc: { issuer, audience, authorities, ...(groupsClaim !== undefined && { groupsClaim }) } };
+  return { oidc: { issuer, audience, authorities, env, ...(groupsClaim !== undefined && { groupsClaim }) } };
 }
 
 function readAuthorities(file: string): string {

@@ -33,8 +33,8 @@ async function readCaller(
     const caller = await reader.get("getCaller", {}, { signal: stopping });
     if (readAccess(caller) === null) throw new HoldfastError("error", "the control plane does not name all roles");
     const { subject, subjectId = null, tenantName, roles, tokenExpiresAt = null } = caller;
-    const shown = roles.map(({ role, resourceType, resourceFqn, through = null }) => {
-      return { role, resourceType, resourceFqn, through };
+    const shown = roles.map(({ role, resourceType, resourceFqn, through = null, group = null }) => {
+      return { role, resourceType, resourceFqn, through, group };
     });
     return {
       format_version: FORMAT_VERSION,
@@ -70,8 +70,9 @@ export function whoamiText(
   const end = tokenExpiresAt === null ? "" : `; the token is valid until ${tokenExpiresAt}`;
   const head = `${subject} in tenant ${tenantName} on ${server}, with ${count(roles.length, "role")}${end}`;
   const origin = ORIGINS[credential.from](credential.place);
-  const lines = roles.map(({ role, resourceType, resourceFqn, through }) => {
-    return `${role} on ${resourceType} ${resourceFqn}${through === null ? "" : ` through ${through}`}`;
+  const lines = roles.map(({ role, resourceType, resourceFqn, through, group }) => {
+    const origin = through === null ? "" : ` through ${through}${group === null ? "" : `, by the group ${group}`}`;
+    return `${role} on ${resourceType} ${resourceFqn}${origin}`;
   });
   return [
     ...wrapWords(printable(head), { indent: "", nextIndent: "  ", width }),

@@ -42,7 +42,7 @@ export async function openContext(
   const { context: own, serverKeys } = await contextOn(store, source, options, (moment) =>
     jobs.scheduleAdvance(moment),
   );
-  const context = { ...own, issuer: options.oidc === undefined ? null : stack.use(await issuerOf(options.oidc, own)) };
+  const context = { ...own, issuer: options.oidc === undefined ? null : await issuerOf(options.oidc, own) };
   stack.defer(async () => context.rollouts.programs?.close());
   // Nothing says any more who is in which.
   if (options.oidc?.groupsClaim === undefined) await forgetGroups(context);

@@ -39,6 +39,8 @@ export type OidcOptions = {
   readonly groupsClaim?: string;
   /** Certificates to trust besides the system's, PEM. */
   readonly authorities?: readonly string[];
+  /** The environment variables that name proxies. */
+  readonly env?: { readonly [name: string]: string | undefined };
 };
 
 /** The options of a control plane. */

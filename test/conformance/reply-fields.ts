@@ -58,6 +58,7 @@ export const replyFields = {
     issuerSubject: "string",
     signedInAt: "timestamp",
     removedAt: "timestamp",
+    "groups[]": "string",
   },
   caller: {
     subject: "string",
@@ -67,6 +68,7 @@ export const replyFields = {
     "roles[].resourceType": "string",
     "roles[].resourceFqn": "string",
     "roles[].through": "string",
+    "roles[].group": "string",
     tokenExpiresAt: "timestamp",
   },
   audit: {
@@ -98,6 +100,8 @@ export const neverSet: readonly RegExp[] = [
   /(?:^|\.)recommendations\[\]\.appliedDeploymentId$/,
   /(?:^|\.)metrics\[\]\./,
   /^sparkUi$/,
+  // That needs an issuer: openid-connect.test.ts has it.
+  /^roles\[\]\.group$/,
   // A resource inside another does not hold that one again.
   /^(?:application\.deployment|deployment\.application)\b/,
 ];

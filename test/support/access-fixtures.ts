@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
+import { audience, ownIssuer } from "./own-issuer.ts";
 import { statement } from "./test-database.ts";
 
 /** Everybody who calls: each holds the role of that name on the resources called `own`, and nothing else. */
@@ -13,7 +14,13 @@ export const roles = ["tenant-admin", ...clusterRoles, ...workspaceRoles, ...rep
 export type Role = (typeof roles)[number];
 
 const email = (role: Role) => `${role}@example.com`;
-const given = (held: readonly Role[]) => held.map((role_id) => ({ subject: `user:${email(role_id)}`, role_id }));
+// To the user of that role, and to the team of that role, which has nobody but those who come by a group.
+const subjectsOf = (role: Role) => [`user:${email(role)}`, `team:${role}`];
+const given = (held: readonly Role[]) =>
+  held.flatMap((role_id) => subjectsOf(role_id).map((subject) => ({ subject, role_id })));
+
+/** How everybody is known: by a token of the control plane, by an issuer, or by a group of an issuer. */
+export type SignIn = "token" | "issuer" | "group";
 
 /** Where a resource is: where everybody has a role, where nobody has, or nowhere. */
 export type Place = "own" | "foreign" | "absent";
@@ -34,7 +41,10 @@ export const manifests = {
     name: "ws1",
     cluster_fqn: place,
     ...(isOwn(place) && {
-      collaborators: [...given(workspaceRoles), { subject: `user:${email("custom")}`, role_id: "my-own-role" }],
+      collaborators: [
+        ...given(workspaceRoles),
+        ...subjectsOf("custom").map((subject) => ({ subject, role_id: "my-own-role" })),
+      ],
     }),
   }),
   service: (place: Place) => ({
@@ -95,21 +105,32 @@ export type World = {
 const absent: Ids = { app: "absent", job: "absent", artifact: "absent", stage: "absent", secret: "absent" };
 
 /** Makes the own and the foreign resources, and a caller for each role. */
-export async function plantWorld(): Promise<World> {
-  const plane = await startControlPlane();
+export async function plantWorld(signIn: SignIn = "token"): Promise<World> {
+  const issuer = await ownIssuer();
+  const plane = await startControlPlane({ oidc: { issuer: issuer.url, audience, groupsClaim: "groups" } });
+  for (const role of roles) {
+    const manifest = { type: "team", name: role, members: ["other@example.com"] };
+    await plane.admin.put("/api/svc/v1/teams", { manifest });
+  }
   const own = await plantAt(plane.admin, "own");
   const foreign = await plantAt(plane.admin, "foreign");
   for (const role of ["tenant-admin", "tenant-viewer", "tenant-member"] as const) {
     // Nothing in the interface gives a user a role on the tenant.
-    await statement(plane.data, "INSERT INTO grants VALUES ('test', ?, 'tenant', 'holdfast', ?)", [
-      `user:${email(role)}`,
-      role,
-    ]);
+    for (const subject of subjectsOf(role)) {
+      await statement(plane.data, "INSERT INTO grants VALUES ('test', ?, 'tenant', 'holdfast', ?)", [subject, role]);
+    }
   }
   const callers = new Map<Role, Caller>();
   for (const role of roles) {
     const isAccount = role === "account";
-    callers.set(role, isAccount ? caller(plane.url, new Secret(own.token)) : await addUser(plane, email(role)));
+    callers.set(role, isAccount ? caller(plane.url, new Secret(own.token)) : await personOf(role));
+  }
+  async function personOf(role: Role): Promise<Caller> {
+    if (signIn === "token") return addUser(plane, email(role));
+    // A team has managers by their e-mail alone, and members also by a group of its name.
+    const byGroup = { email: `${role}-by-group@example.com`, groups: [role === "member" ? "own" : role] };
+    const claims = signIn === "issuer" || role === "manager" ? { email: email(role) } : byGroup;
+    return caller(plane.url, await issuer.sign({ sub: role, email_verified: true, ...claims }));
   }
   let count = 0;
   const next = () => {

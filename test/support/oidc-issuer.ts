@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { Provider } from "oidc-provider";
 import { onTestFinished, vi } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
 
 /** What an issuer tells of a person beside the name that it signs in with. */
 export type PersonClaims = { readonly [claim: string]: unknown };
@@ -162,4 +163,19 @@ export async function goThrough(page: string, name: string): Promise<string> {
     request = { url: new URL(action, request.url).href, form };
   }
   throw new Error(`the pages of ${page} do not end`);
+}
+
+/** Signs in by the device flow, and answers the access token. */
+export async function signInAs({ url, audience: resource }: OidcIssuer, name: string): Promise<Secret> {
+  const post = async (path: string, fields: Record<string, string>) => {
+    const body = new URLSearchParams({ client_id: cliClient, ...fields });
+    const reply = await fetch(`${url}${path}`, { method: "POST", body });
+    return (await reply.json()) as Record<string, string>;
+  };
+  const scope = "openid email profile groups";
+  const begun = await post("/device/auth", { scope, resource });
+  await goThrough(begun.verification_uri_complete ?? "", name);
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  const { access_token } = await post("/token", { grant_type, device_code: begun.device_code ?? "", resource });
+  return new Secret(access_token ?? "");
 }

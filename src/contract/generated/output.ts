@@ -3904,6 +3904,10 @@ readonly resourceFqn: string
  * The team that has the role; null where the subject itself has it
  */
 readonly through: (string | null)
+/**
+ * The group of the issuer by which the subject is in that team; null where the team names the subject
+ */
+readonly group: (string | null)
 }
 /**
  * What whoami -o json writes: whose token it is, and all its roles

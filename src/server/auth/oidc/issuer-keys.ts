@@ -1,10 +1,13 @@
+import { get as getInClear, Agent as HttpAgent } from "node:http";
+import { get as getOverTls, Agent as HttpsAgent } from "node:https";
+import { getCACertificates } from "node:tls";
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
-import type { Dispatcher } from "undici";
 import type { Clock } from "../../../clock/clock.ts";
 import { errorMessage } from "../../../contract/error-message.ts";
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
 import { isSentInClear } from "../../../http/loopback.ts";
 import type { Log } from "../../../log/log.ts";
+import type { OidcOptions } from "../../options.ts";
 
 // Keys are read again after this time, and are not used without that for longer than the next one.
 const FRESH_MS = 5 * 60_000;
@@ -26,24 +29,19 @@ export type IssuerKeys = {
 
 type Loaded = KeySet & { readonly kids: ReadonlySet<string>; readonly at: number };
 
-/** How the keys of an issuer are read. */
-type KeySource = {
-  readonly issuer: string;
-  readonly dispatcher: Dispatcher;
-  readonly clock: Clock;
-  readonly log: Log;
-};
-
 /** Reads the keys of an issuer when they are needed first, and again when they are old or a token names another one. */
-export function createIssuerKeys(source: KeySource): IssuerKeys {
-  const { issuer, clock, log } = source;
+export function createIssuerKeys(
+  options: OidcOptions,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): IssuerKeys {
+  const { issuer } = options;
   let loaded: Loaded | null = null;
   let loading: Promise<Loaded> | null = null;
   let tried = Number.NEGATIVE_INFINITY;
   let fault: Error | null = null;
   const load = async (): Promise<Loaded> => {
     try {
-      const { keys } = await readKeys(source);
+      const { keys } = await readKeys(options, clock);
       const kids = new Set(keys.flatMap((key) => text(key.kid) ?? []));
       loaded = { find: createLocalJWKSet({ keys: keys as never }), kids, at: clock.monotonic() };
       if (fault !== null) log.info({ event: "issuer-available", issuer }, "the keys of the issuer can be read again");
@@ -83,10 +81,10 @@ export function createIssuerKeys(source: KeySource): IssuerKeys {
   };
 }
 
-async function readKeys(source: KeySource): Promise<{ readonly keys: readonly JsonObject[] }> {
-  const { issuer } = source;
+async function readKeys(options: OidcOptions, clock: Clock): Promise<{ readonly keys: readonly JsonObject[] }> {
+  const { issuer } = options;
   const where = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const configuration = await readJson(where, source);
+  const configuration = await readJson(where, options, clock);
   const named = isObject(configuration) ? text(configuration.issuer) : undefined;
   if (named !== issuer)
     throw new Error(`${where} is the configuration of ${JSON.stringify(named)}, and not of ${issuer}`);
@@ -95,31 +93,48 @@ async function readKeys(source: KeySource): Promise<{ readonly keys: readonly Js
   if (isSentInClear(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new Error(`${where} names a jwks_uri without https`);
   }
-  const set = await readJson(address, source);
+  const set = await readJson(address, options, clock);
   const keys = isObject(set) && Array.isArray(set.keys) ? set.keys : null;
   if (keys === null || !keys.every(isObject)) throw new Error(`${address} is no set of keys`);
   if (keys.length > MAX_KEYS) throw new Error(`${address} has more than ${MAX_KEYS} keys`);
   return { keys };
 }
 
-async function readJson(url: string, { dispatcher, clock }: KeySource): Promise<Json> {
-  const { request } = await import("undici");
-  // Redirects are not followed.
-  const { statusCode, body } = await request(url, {
-    dispatcher,
-    signal: clock.timeout(TIMEOUT_MS),
-    headers: { accept: "application/json" },
-  });
-  if (statusCode !== 200) {
-    await body.dump();
-    throw new Error(`${url} answered ${statusCode}`);
+// The agents of Node follow the proxies of an environment. Redirects are not followed.
+async function readJson(url: string, { authorities = [], env = {} }: OidcOptions, clock: Clock): Promise<Json> {
+  const isTls = url.startsWith("https:");
+  const trusted = authorities.length === 0 ? {} : { ca: [...getCACertificates("default"), ...authorities] };
+  const agent = isTls
+    ? new HttpsAgent({ ...trusted, rejectUnauthorized: true, proxyEnv: env })
+    : new HttpAgent({ proxyEnv: env });
+  const signal = clock.timeout(TIMEOUT_MS);
+  try {
+    return JSON.parse(
+      await new Promise<string>((resolve, reject) => {
+        const request = (isTls ? getOverTls : getInClear)(url, {
+          agent,
+          signal,
+          headers: { accept: "application/json" },
+        });
+        request.once("error", reject);
+        request.once("response", (reply) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          reply.once("error", reject);
+          reply.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+          if (reply.statusCode !== 200) reply.destroy(new Error(`${url} answered ${reply.statusCode}`));
+          reply.on("data", (chunk: Buffer) => {
+            size += chunk.length;
+            if (size > MAX_BYTES) reply.destroy(new Error(`${url} answered more than ${MAX_BYTES} bytes`));
+            else chunks.push(chunk);
+          });
+        });
+      }),
+    );
+  } catch (error) {
+    if (signal.aborted) throw new Error(`${url} did not answer within ${TIMEOUT_MS / 1000} s`, { cause: error });
+    throw error;
+  } finally {
+    agent.destroy();
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`${url} answered more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }

@@ -1,13 +1,10 @@
-import { getCACertificates } from "node:tls";
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import type { Clock } from "../../../clock/clock.ts";
 import { errorMessage } from "../../../contract/error-message.ts";
 import type { Secret } from "../../../contract/secret.ts";
-import { isLoopback } from "../../../http/loopback.ts";
 import type { Log } from "../../../log/log.ts";
 import type { OidcOptions } from "../../options.ts";
-import { type TokenIssuer, MAX_CLAIM_LENGTH, readClaims, SKEW_SECONDS, shownValue, TokenRefusal } from "./claims.ts";
+import { MAX_CLAIM_LENGTH, readClaims, SKEW_SECONDS, shownValue, type TokenIssuer, TokenRefusal } from "./claims.ts";
 import { createIssuerKeys, type IssuerKeys, type KeySet } from "./issuer-keys.ts";
 
 const ALGORITHMS = [
@@ -32,10 +29,9 @@ const LINES_MS = 10_000;
 export function openIssuer(
   options: OidcOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-): TokenIssuer & AsyncDisposable {
-  const { issuer, authorities = [] } = options;
-  const dispatcher = dispatcherFor(issuer, authorities);
-  const keys = createIssuerKeys({ issuer, dispatcher, clock, log });
+): TokenIssuer {
+  const { issuer } = options;
+  const keys = createIssuerKeys(options, { clock, log });
   const verified = new WeakMap<Secret, { readonly set: KeySet; readonly payload: JWTPayload }>();
   return {
     issuer,
@@ -50,7 +46,6 @@ export function openIssuer(
       return readClaims(payload, options, clock);
     },
     refused: createRefusalLog({ clock, log }),
-    [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
 }
 
@@ -69,13 +64,6 @@ function createRefusalLog({ clock, log }: { readonly clock: Clock; readonly log:
     left = 0;
     log.warn({ event: "token-refused", reason, ...whose, ...unlogged }, "a token of an issuer was refused");
   };
-}
-
-function dispatcherFor(issuer: string, authorities: readonly string[]): Dispatcher {
-  const ca = authorities.length === 0 ? {} : { ca: [...getCACertificates("default"), ...authorities] };
-  const connect = { ...ca, rejectUnauthorized: true };
-  if (isLoopback(new URL(issuer).hostname)) return new Agent({ connect });
-  return new EnvHttpProxyAgent({ connect, requestTls: connect, proxyTls: connect });
 }
 
 /** The key that a token of the issuer names; null for a token of another kind. */
