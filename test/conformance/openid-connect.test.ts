@@ -233,13 +233,13 @@ describe("a user of an issuer", () => {
   test("has the groups of its newest token, also by older ones and by personal access tokens", async () => {
     const { url, sign } = await ownIssuer();
     const { as, admin, data, close } = await planeOf(url, { oidc: { issuer: url, audience, groupsClaim: "groups" } });
-    const collaborators = [{ subject: "team:ml", role_id: "cluster-viewer" }];
-    await admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, collaborators } });
     const sees = async (token: Secret) => (await as(token).get("/api/svc/v1/clusters/c1x")).status === 200;
     const member = await sign({ ...ada, iat: now() - 20, groups: ["ml"] });
     // The team does not exist yet.
-    expect(await sees(member)).toBe(false);
+    expect((await as(member).get(me)).body.data.roles).toEqual([]);
     await admin.put("/api/svc/v1/teams", { manifest: { type: "team", name: "ml", members: ["other@example.com"] } });
+    const collaborators = [{ subject: "team:ml", role_id: "cluster-viewer" }];
+    await admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, collaborators } });
     const personal = new Secret((await as(member).get(mine)).body.token);
     expect([await sees(member), await sees(personal)]).toEqual([true, true]);
     const left = await sign({ ...ada, iat: now() - 10, groups: [] });

@@ -20,7 +20,7 @@ const ALGORITHMS = [
   "EdDSA",
   "Ed25519",
 ];
-const TYPES = ["jwt", "at+jwt", "application/at+jwt"];
+const TYPES = ["jwt", "at+jwt"];
 // Anybody can send tokens that are refused.
 const LINES = 10;
 const LINES_MS = 10_000;
@@ -80,7 +80,14 @@ function kidOf(token: Secret, issuer: string): { readonly is: string | undefined
   // The header is untrusted input; the types of the JWT library are not checked at run time.
   const { alg, typ, kid }: { readonly [name: string]: unknown } = header;
   if (!ALGORITHMS.includes(String(alg))) throw new TokenRefusal(`its algorithm ${shownValue(alg)} is not accepted`);
-  if (typ !== undefined && !TYPES.includes(String(typ).toLowerCase())) {
+  if (
+    typ !== undefined &&
+    !TYPES.includes(
+      String(typ)
+        .toLowerCase()
+        .replace(/^application\//, ""),
+    )
+  ) {
     throw new TokenRefusal(`its type ${shownValue(typ)} is not that of an access token or an id token`);
   }
   if (kid !== undefined && (typeof kid !== "string" || kid.length > MAX_CLAIM_LENGTH)) {
