@@ -10,6 +10,7 @@ import { AuditChain } from "./audit/chain.ts";
 import { finishAudit } from "./audit/flush.ts";
 import { auditKey } from "./audit/keys.ts";
 import { createRefusals } from "./audit/refusals.ts";
+import type { OidcOptions } from "./auth/oidc/claims.ts";
 import { forgetGroups } from "./auth/oidc/sign-in.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
 import type { Context } from "./context.ts";
@@ -18,7 +19,7 @@ import { migrations, serverMigrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import { startBackgroundJobs } from "./jobs/background-jobs.ts";
 import { keptByDefault } from "./jobs/retention.ts";
-import type { ControlPlaneOptions, OidcOptions } from "./options.ts";
+import type { ControlPlaneOptions } from "./options.ts";
 import { resources } from "./resources/index.ts";
 import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
@@ -71,8 +72,8 @@ export async function openContextWithoutJobs(
 
 async function issuerOf(options: OidcOptions, context: Context) {
   // Loaded here, so that a server without an issuer does not load what reads its keys.
-  const { openIssuer } = await import("./auth/oidc/issuer.ts");
-  return openIssuer(options, context);
+  const { createTokenIssuer } = await import("./auth/oidc/issuer.ts");
+  return createTokenIssuer(options, context);
 }
 
 async function contextOn(

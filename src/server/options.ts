@@ -5,6 +5,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { Build } from "../http/metrics.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
+import type { OidcOptions } from "./auth/oidc/claims.ts";
 import type { Retention } from "./jobs/retention.ts";
 import type { RunDriver } from "./resources/job-run/run-driver.ts";
 import type { RolloutProgram } from "./rollouts/program-rollouts.ts";
@@ -27,20 +28,6 @@ export type DataOptions = {
   /** A file with such keys, which is checked for changes; by default `server-key` in the data folder. */
   readonly serverKeyFile?: string;
   readonly log: Log;
-};
-
-/** The issuer of OpenID Connect whose bearer tokens are accepted. */
-export type OidcOptions = {
-  /** Its address, as its tokens name it. */
-  readonly issuer: string;
-  /** For whom its tokens must be. */
-  readonly audience: string;
-  /** The claim with a person's groups, each of which is the team of that name; none by default. */
-  readonly groupsClaim?: string;
-  /** Certificates to trust besides the system's, PEM. */
-  readonly authorities?: readonly string[];
-  /** The environment variables that name proxies. */
-  readonly env?: { readonly [name: string]: string | undefined };
 };
 
 /** The options of a control plane. */

@@ -239,7 +239,10 @@ async function disable({ admin }: World): Promise<Body> {
 async function listUsers({ admin, data }: World): Promise<Body> {
   const path = "/api/svc/v1/users";
   for (const email of ["ada@example.com", "leaver@example.com"]) await admin.put(path, { email, signIn: "issuer" });
-  await statement(data, "UPDATE users SET issuer = 'https://id.example.com', issuer_subject = slug, signed_in_at = 1");
+  await statement(
+    data,
+    "UPDATE users SET issuer = 'https://id.example.com', issuer_subject = slug, signed_in_at = 1 WHERE sign_in = 'issuer'",
+  );
   await statement(data, "INSERT INTO user_groups VALUES ('ada@example.com', 'ml')");
   await admin.put(path, { email: "leaver@example.com", remove: true });
   await admin.post("/api/svc/v1/subjects/disable", { subject: "user:ada@example.com" });

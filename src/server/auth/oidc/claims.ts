@@ -4,13 +4,26 @@ import type { JWTPayload } from "jose";
 import type { Clock } from "../../../clock/clock.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { isPrintable } from "../../../model/unprintable.ts";
-import type { OidcOptions } from "../../options.ts";
 
 /** How much the clocks of the issuer and of this server may differ. */
 export const SKEW_SECONDS = 30;
 /** The longest name, subject or group in a token. */
 export const MAX_CLAIM_LENGTH = 255;
 const MAX_GROUPS = 1000;
+
+/** The issuer of OpenID Connect whose bearer tokens are accepted. */
+export type OidcOptions = {
+  /** Its address, as its tokens name it. */
+  readonly issuer: string;
+  /** For whom its tokens must be. */
+  readonly audience: string;
+  /** The claim with a person's groups, each of which is the team of that name; none by default. */
+  readonly groupsClaim?: string;
+  /** Certificates to trust besides the system's, PEM. */
+  readonly authorities?: readonly string[];
+  /** The environment variables that name proxies. */
+  readonly env?: { readonly [name: string]: string | undefined };
+};
 
 /** What a valid token of an issuer says of a person. */
 export type IssuedClaims = {

@@ -7,7 +7,7 @@ import { errorMessage } from "../../../contract/error-message.ts";
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
 import { isSentInClear } from "../../../http/loopback.ts";
 import type { Log } from "../../../log/log.ts";
-import type { OidcOptions } from "../../options.ts";
+import type { OidcOptions } from "./claims.ts";
 
 // Keys are read again after this time, and are not used without that for longer than the next one.
 const FRESH_MS = 5 * 60_000;

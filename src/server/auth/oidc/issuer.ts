@@ -3,8 +3,15 @@ import type { Clock } from "../../../clock/clock.ts";
 import { errorMessage } from "../../../contract/error-message.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import type { Log } from "../../../log/log.ts";
-import type { OidcOptions } from "../../options.ts";
-import { MAX_CLAIM_LENGTH, readClaims, SKEW_SECONDS, shownValue, type TokenIssuer, TokenRefusal } from "./claims.ts";
+import {
+  MAX_CLAIM_LENGTH,
+  type OidcOptions,
+  readClaims,
+  SKEW_SECONDS,
+  shownValue,
+  type TokenIssuer,
+  TokenRefusal,
+} from "./claims.ts";
 import { createIssuerKeys, type IssuerKeys, type KeySet } from "./issuer-keys.ts";
 
 const ALGORITHMS = [
@@ -26,7 +33,7 @@ const LINES = 10;
 const LINES_MS = 10_000;
 
 /** Prepares the check of the tokens of an issuer; asks it for nothing yet. */
-export function openIssuer(
+export function createTokenIssuer(
   options: OidcOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): TokenIssuer {
