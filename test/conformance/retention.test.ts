@@ -120,3 +120,31 @@ test("replies for idempotency keys go after a day, and the oldest beyond a numbe
   await startPruning(data, { replies: 4 });
   await expect.poll(kept, { timeout: 60_000 }).toEqual(before.slice(-4));
 });
+
+test("rows of the audit log go after a time and beyond a number, never those of the last hour, and leave signed marks", async () => {
+  const data = await temporaryFolder();
+  const put = async (admin: Caller, name: string) =>
+    admin.put("/api/svc/v1/teams", { manifest: { type: "team", name, members: ["ada@example.com"] } });
+  const written = async () =>
+    (await statement(data, "SELECT resource FROM audit ORDER BY id"))
+      .map(({ resource }) => String(resource))
+      .filter((resource) => resource.startsWith("team/"));
+  const marks = async () => statement(data, "SELECT number FROM audit_marks WHERE kind = 'pruned'");
+  for (const [days, name] of [
+    [366, "oldest"],
+    [3, "older"],
+    [2, "old"],
+    [0, "new"],
+  ] as const) {
+    const plane = await startedBefore(days, { data });
+    await put(plane.admin, name);
+    await plane.close();
+  }
+  const byAge = await startPruning(data);
+  await expect.poll(written, { timeout: 60_000 }).toEqual(["team/older", "team/old", "team/new"]);
+  expect(await marks()).toHaveLength(1);
+  await byAge.close();
+  await startPruning(data, { auditRows: 1 });
+  await expect.poll(written, { timeout: 60_000 }).toEqual(["team/new"]);
+  expect(await marks()).toHaveLength(3);
+});

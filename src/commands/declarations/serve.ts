@@ -33,6 +33,8 @@ export const serve = declareCommand({
     "keepDays",
     "keepRuns",
     "keepReplies",
+    "keepAuditDays",
+    "keepAuditRows",
     "drainSeconds",
     "renewSigningKey",
     "revoke",

@@ -315,6 +315,14 @@ export const flags = {
     parse: whole(0),
     byDefault: 1_000_000,
   }),
+  keepAuditDays: numberFlag("--keep-audit-days <n>", "days for which rows of the audit log are kept", {
+    parse: whole(1, 36_500),
+    byDefault: 365,
+  }),
+  keepAuditRows: numberFlag("--keep-audit-rows <n>", "rows of the audit log that are kept", {
+    parse: whole(1),
+    byDefault: 5_000_000,
+  }),
   drainSeconds: numberFlag("--drain-seconds <n>", "seconds to keep answering after SIGTERM, while not ready", {
     parse: seconds({ zero: true }),
     byDefault: 0,

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from "kysely";
+import { pruneAudit } from "../audit/prune.ts";
 import type { Context } from "../context.ts";
 import { idPrefixAt } from "../database/id-generator.ts";
 import { fromText, toText } from "../database/json-text.ts";
@@ -20,10 +21,20 @@ export type Retention = {
   readonly runs: number;
   /** How many replies to writes with an idempotency key are kept, of the last day. @default 1,000,000 */
   readonly replies: number;
+  /** Days for which rows of the audit log are kept. @default 365 */
+  readonly auditDays: number;
+  /** How many rows of the audit log are kept. @default 5,000,000 */
+  readonly auditRows: number;
 };
 
 /** What is kept unless the operator says otherwise. */
-export const keptByDefault: Retention = { days: 90, runs: 1000, replies: 1_000_000 };
+export const keptByDefault: Retention = {
+  days: 90,
+  runs: 1000,
+  replies: 1_000_000,
+  auditDays: 365,
+  auditRows: 5_000_000,
+};
 
 /** Prunes a batch of rows: how many, and where the next batch begins; null when there is no more. */
 type Prune = (
@@ -137,6 +148,41 @@ async function countReplies(transaction: Transaction<Tables>): Promise<number> {
   return Number(count);
 }
 
+/** Deletes old rows of the audit log; a signed mark in each chain says up to where. */
+async function pruneAuditLog({ auditDays, auditRows }: Retention, context: Context): Promise<void> {
+  const { store, log } = context;
+  const name = "audit";
+  const now = await store.write(async (transaction) => {
+    const moment = await store.time(transaction);
+    const row = await transaction.selectFrom("retention").select("due_at").where("name", "=", name).executeTakeFirst();
+    if (row !== undefined && Number(row.due_at) > moment) return null;
+    await saveProgress(transaction, { name, due_at: Math.ceil(moment + HOUR), after: "" });
+    return moment;
+  });
+  if (now === null) return;
+  const first = await store.read
+    .selectFrom("audit")
+    .select("id")
+    .orderBy("id", "desc")
+    .offset(auditRows - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const old = idPrefixAt(Math.floor(now - auditDays * DAY));
+  const wanted = first !== undefined && first.id > old ? first.id : old;
+  // Of the last hour there may be rows that are not committed yet.
+  const latest = idPrefixAt(Math.floor(now - HOUR));
+  const count = await pruneAudit(context, wanted < latest ? wanted : latest);
+  if (count > 0) log.info({ event: "pruned", what: name, count }, "what is no longer kept was deleted");
+}
+
+function saveProgress(transaction: Transaction<Tables>, values: Tables["retention"]) {
+  return transaction
+    .insertInto("retention")
+    .values(values)
+    .onConflict((conflict) => conflict.column("name").doUpdateSet(values))
+    .execute();
+}
+
 /**
  * Prunes what is older, or more, than is kept: once an hour, in small transactions, on one server at a time. A row of the
  * database says when that is due, and is changed with each batch.
@@ -155,11 +201,7 @@ export function retentionJob(kept: Retention): BackgroundJob {
       const { pruned, after } = await prune(transaction, { kept, now, after: row?.after ?? "" });
       const values = { name, due_at: Math.ceil(after === null ? now + HOUR : now), after: after ?? "" };
       // Of two servers, one gets a conflict.
-      await transaction
-        .insertInto("retention")
-        .values(values)
-        .onConflict((conflict) => conflict.column("name").doUpdateSet(values))
-        .execute();
+      await saveProgress(transaction, values);
       return { pruned, hasMore: after !== null };
     });
     if (done === null) return false;
@@ -175,6 +217,7 @@ export function retentionJob(kept: Retention): BackgroundJob {
     run: async (context) => {
       let hasMore = false;
       for (const [name, prune] of Object.entries(prunes)) if (await pruneNext(name, prune, context)) hasMore = true;
+      if (!hasMore) await pruneAuditLog(kept, context);
       return context.clock.now() + (hasMore ? PAUSE_MS : HOUR);
     },
   };
