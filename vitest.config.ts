@@ -9,6 +9,8 @@ import { memoryFolder } from "./test/support/memory-folder.ts";
 
 const sources = [
   "schemas/**/*.json",
+  "docs/control-plane.md",
+  "scripts/build/dashboard-page.ts",
   "scripts/generate/**/*.ts",
   "src/contract/operations.ts",
   "src/daemon/api/api-*.ts",
@@ -97,7 +99,7 @@ export default defineConfig({
           // These never reach a database, or would find the same with any.
           exclude: [
             "test/conformance/{architecture,cases,documentation,examples,kinds,schemas,image}.test.ts",
-            "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
+            "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,reference-page,reference-examples,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
             "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",
             "test/conformance/{access-table,alerts,links,pass-surfaces,pipelines,resources}.test.ts",

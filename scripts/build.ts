@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundle } from "./build/bundle.ts";
-import { dashboardPage } from "./build/dashboard-page.ts";
+import { dashboardPage, referenceAssets } from "./build/dashboard-page.ts";
 import { packagesOf } from "./build/packages.ts";
 
 /** Where the bundle goes: `dist`, or the folder that is named. */
 const outdir = process.argv[2] ?? "dist";
 rmSync(outdir, { recursive: true, force: true });
-const { sources } = await dashboardPage(".");
+const sources = [...(await dashboardPage(".")).sources, ...(await referenceAssets(".")).sources];
 const packages = packagesOf([...(await bundle({ holdfast: "src/cli.ts" }, outdir)), ...sources]);
 const licences = packages.map(({ id, licence }) => `${id}\n\n${licence}\n`);
 writeFileSync(join(outdir, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));

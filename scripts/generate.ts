@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { dashboardPage } from "./build/dashboard-page.ts";
+import { dashboardPage, referenceAssets } from "./build/dashboard-page.ts";
 import { conceptText } from "./generate/concept.ts";
 import { editorSchemasText } from "./generate/editor-schemas.ts";
 import { fieldReferenceText } from "./generate/field-reference.ts";
@@ -59,7 +59,9 @@ async function referenceTexts(): Promise<Texts> {
   const { page } = await dashboardPage(root);
   return [
     ["src/daemon/api/generated/dashboard/page.json", `${JSON.stringify(page)}\n`],
-    ...referenceForms().map(([file, text]) => [`src/server/generated/reference/${file}`, text] as const),
+    ...referenceForms(await referenceAssets(root)).map(
+      ([file, text]) => [`src/server/generated/reference/${file}`, text] as const,
+    ),
     ["src/daemon/api/generated/dashboard/openapi.json", `${JSON.stringify(dashboardOpenApi(root))}\n`],
   ];
 }

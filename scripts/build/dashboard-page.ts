@@ -20,7 +20,7 @@ export async function dashboardPage(
   const worker = await bundled(join(folder, "graph-layout-worker.ts"));
   const layout = `/assets/graph-layout-${digestOf(worker.code)}.js`;
   const app = await bundled(join(folder, "app.tsx"), { GRAPH_LAYOUT: JSON.stringify(layout) });
-  const styles = readFileSync(join(folder, "style.css"), "utf8");
+  const styles = stylesOf(folder, "style.css");
   const script = `/assets/app-${digestOf(app.code)}.js`;
   const style = `/assets/style-${digestOf(styles)}.css`;
   const id = digestOf(script + style);
@@ -38,6 +38,25 @@ export async function dashboardPage(
     },
     sources: [...app.moduleIds, ...worker.moduleIds],
   };
+}
+
+/** What the reference page of the control plane loads. */
+export type ReferenceAssets = {
+  readonly script: string;
+  readonly stylesheet: string;
+  /** The files that are in the script. */
+  readonly sources: readonly string[];
+};
+
+/** Bundles the script of the reference page, and its style sheet, which begins with what the dashboard has too. */
+export async function referenceAssets(root: string): Promise<ReferenceAssets> {
+  const folder = join(root, "src/dashboard");
+  const { code, moduleIds } = await bundled(join(folder, "reference/page.tsx"));
+  return { script: code, stylesheet: stylesOf(folder, "reference/style.css"), sources: moduleIds };
+}
+
+function stylesOf(folder: string, own: string): string {
+  return ["base.css", own].map((file) => readFileSync(join(folder, file), "utf8")).join("");
 }
 
 async function bundled(input: string, define: { readonly [name: string]: string } = {}) {

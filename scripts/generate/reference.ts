@@ -1,18 +1,18 @@
+import type { ReferenceAssets } from "../build/dashboard-page.ts";
 import { type DocumentOptions, openApiDocument } from "./openapi/document.ts";
 import { referencePage } from "./reference/reference-page.ts";
-import { stylesheet } from "./reference/stylesheet.ts";
 
 /** The reference of the control plane in each form that a server may answer, by the name of its file. */
-export function referenceForms(): readonly (readonly [file: string, text: string])[] {
+export function referenceForms(assets: ReferenceAssets): readonly (readonly [file: string, text: string])[] {
   return [true, false].flatMap((documentedOnly) =>
     (["refuse", "allow"] as const).map((unknownFields) => {
       const file = `${documentedOnly ? "documented" : "all"}-${unknownFields}.json`;
-      return [file, referenceText({ documentedOnly, unknownFields })] as const;
+      return [file, referenceText({ documentedOnly, unknownFields }, assets)] as const;
     }),
   );
 }
 
-function referenceText(options: DocumentOptions): string {
+function referenceText(options: DocumentOptions, { stylesheet, script }: ReferenceAssets): string {
   const document = openApiDocument(options);
-  return JSON.stringify({ openApi: JSON.stringify(document), page: referencePage(document), stylesheet });
+  return JSON.stringify({ openApi: JSON.stringify(document), page: referencePage(document), stylesheet, script });
 }

@@ -14,6 +14,7 @@ import type {
 import type { Json } from "../contract/json.ts";
 import { Actions } from "./actions.tsx";
 import { address, pathOf, pathOfGraph, withFilters } from "./address.ts";
+import { copyText } from "./copy-text.ts";
 import { outcomes, readListOf, refusalText, resourcesVersion } from "./daemon.ts";
 import { Age, Badge, Callout, ColumnNames, Commit, FieldValue, valueText, visible } from "./parts.tsx";
 
@@ -433,11 +434,7 @@ function Commands({ commands }: { readonly commands: readonly NextCommand[] }) {
   const copied = useSignal("");
   if (commands.length === 0) return null;
   const copy = async (command: string, shown: Element | null): Promise<void> => {
-    if (shown !== null) getSelection()?.selectAllChildren(shown);
-    // Only over HTTPS and on this machine does a browser have a clipboard; else the command is selected.
-    if (navigator.clipboard === undefined) return;
-    await navigator.clipboard.writeText(command);
-    copied.value = command;
+    if (await copyText(command, shown)) copied.value = command;
   };
   return (
     <section aria-labelledby="commands">

@@ -1,4 +1,6 @@
 import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { once } from "../model/once.ts";
 import type { Context } from "./context.ts";
@@ -7,10 +9,21 @@ import { rolloutNotes } from "./rollouts/rollout-driver.ts";
 // Loaded as a module, since the files of a single executable are in it alone.
 const load = createRequire(import.meta.url);
 
-// The page has no scripts and may not be framed.
-const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+// The page runs its own script and calls this server, and nothing else; it may not be framed.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
 
-/** Adds `/openapi.json` and `/docs`; they contain no data and need no token. */
+/** Adds `/`, `/openapi.json` and `/docs`; they contain no data and need no token. */
 export function addReference(
   app: FastifyInstance,
   documentedOnly: boolean,
@@ -23,20 +36,33 @@ export function addReference(
   serveText(app, "/openapi.json", "application/json; charset=utf-8", () => told(reference().openApi));
   serveText(app, "/docs", "text/html; charset=utf-8", () => told(reference().page));
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", () => reference().stylesheet);
+  serveText(app, "/docs/page.js", "text/javascript; charset=utf-8", () => reference().script);
   // Relative, since a proxy may add a path prefix.
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
+  app.get("/", { exposeHeadRoute: true }, async ({ headers: { accept = "" } }, reply) => {
+    reply.header("vary", "accept");
+    return accept.includes("text/html") ? reply.redirect("docs", 302) : { docs: "docs", openapi: "openapi.json" };
+  });
 }
 
 // The build makes it from the table of operations and the resources.
 function readReference(
   documentedOnly: boolean,
   unknownFields: "refuse" | "allow",
-): { readonly openApi: string; readonly page: string; readonly stylesheet: string } {
+): { readonly openApi: string; readonly page: string; readonly stylesheet: string; readonly script: string } {
   return load(`./generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`);
 }
 
+const compress = promisify(gzip);
+
 function serveText(app: FastifyInstance, url: string, type: string, text: () => string): void {
-  app.get(url, { exposeHeadRoute: true }, async (_, reply) =>
-    reply.type(type).headers({ "content-security-policy": policy, "referrer-policy": "no-referrer" }).send(text()),
-  );
+  // It never changes, and has nothing secret whose length could tell of it.
+  const compressed = once(() => compress(text()));
+  app.get(url, { exposeHeadRoute: true }, async ({ headers: { "accept-encoding": accepted = "" } }, reply) => {
+    reply.type(type);
+    reply.headers({ "content-security-policy": policy, "referrer-policy": "no-referrer", vary: "accept-encoding" });
+    if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(accepted))) return text();
+    reply.header("content-encoding", "gzip");
+    return compressed();
+  });
 }

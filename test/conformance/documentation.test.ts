@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { errorCodes } from "../../scripts/generate/openapi/error-codes.ts";
 import { exitCodes } from "../../src/core/errors.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import { program } from "../support/command-line.ts";
@@ -40,6 +41,33 @@ describe("the README", () => {
     const named = new Set(text.match(/--[a-z][a-z-]*/g));
     const flags = new Set(program.commands.flatMap(({ options }) => options.map(({ long }) => long ?? "")));
     expect({ missing: flags.difference(named), unknown: named.difference(flags) }).toEqual({
+      missing: new Set(),
+      unknown: new Set(),
+    });
+  });
+});
+
+describe("the reference of the control plane", () => {
+  it("lists every error code that its server may answer, and none that is not there", () => {
+    const files = globSync("src/{server,http}/**/*.ts", { exclude: ["**/generated/**"] });
+    const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
+    const constants = new Map(
+      Array.from(code.matchAll(/const ([A-Z_]+) = "([\w-]+)"/g), ([, name, text]) => [name, text]),
+    );
+    const given = [
+      ...Array.from(code.matchAll(/(?:new HttpError|detailed)\(\s*\d+,\s*("[\w-]+"|[A-Z_]+)/g), ([, one = ""]) => one),
+      ...Array.from(code.matchAll(/\bconflict\(\s*("[\w-]+")/g), ([, one = ""]) => one),
+      // What the framework and Node's parser refuse.
+      ...Array.from(
+        code.matchAll(/\[(?:\d{3}, "[^"]*", )?("[\w-]+")(?:, "[^"]*")?\],?$/gm),
+        ([, one = ""]) => one,
+      ).filter((one) => /"(?:request-timeout|path-too-long|not-json|headers-too-large)"/.test(one)),
+    ].map((one) => (one.startsWith('"') ? one.slice(1, -1) : constants.get(one)));
+    // A template, and what only a daemon answers.
+    const answered = new Set([...given, "stale-fencing-token", "unknown-fencing-token"]);
+    answered.delete("too-many-requests");
+    const listed = new Set<string | undefined>(Object.keys(errorCodes));
+    expect({ missing: answered.difference(listed), unknown: listed.difference(answered) }).toEqual({
       missing: new Set(),
       unknown: new Set(),
     });

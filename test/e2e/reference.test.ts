@@ -11,5 +11,6 @@ test.each([
   const document = openApiDocument(options);
   expect(await (await fetch(`${url}/openapi.json`)).text()).toBe(JSON.stringify(document));
   expect(await (await fetch(`${url}/docs`)).text()).toBe(referencePage(document));
-  expect((await fetch(`${url}/docs/style.css`)).headers.get("content-type")).toMatch(/^text\/css/);
+  for (const [path, type] of Object.entries({ "/docs/style.css": /^text\/css/, "/docs/page.js": /^text\/javascript/ }))
+    expect((await fetch(url + path)).headers.get("content-type")).toMatch(type);
 });

@@ -82,7 +82,7 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
     details: [{ pointer: "/name", message: "is required", code: "required" }],
   },
   424: { message: "the secret store could not keep the token", code: "secret-store-failed" },
-  429: { message: "too many requests", code: "too-many-requests" },
+  429: { message: "you send more requests than this server allows", code: "rate-limited" },
   503: { message: "the storage cannot be used at the moment", code: "storage-unavailable" },
   507: {
     message: "there is no room left on the disk of the server, and nothing was changed",

@@ -10,12 +10,14 @@ import { refName } from "../openapi/read-schema.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
 import { type Html, html } from "./html.ts";
 import { inlineCode, jsonCode, paragraphs, typeWords } from "./markup.ts";
+import { requestExamples } from "./request-examples.ts";
 
 /** An operation with its path and method. */
 export type PathOperation = { readonly method: string; readonly path: string; readonly operation: OperationObject };
 
 /** The section of one operation: description and parameters on one side, an example on the other. */
-export function operationSection(document: OpenApiDocument, { method, path, operation }: PathOperation): Html {
+export function operationSection(document: OpenApiDocument, one: PathOperation): Html {
+  const { method, path, operation } = one;
   const { operationId, summary, description } = operation;
   return html`<section class="operation" id="${operationId}">
 <div class="words">
@@ -25,7 +27,7 @@ ${paragraphs(description)}
 ${parameterLists(document, operation)}${bodyList(document, operation)}${replyList(document, operation)}
 <p class="facts">${facts(operation)}</p>
 </div>
-<div class="code">${codePane("Request", html`${curlCommand(method, path, operation)}`)}${replyPane(operation)}</div>
+<div class="code">${requestPane(one)}${replyPane(operation)}</div>
 </section>
 `;
 }
@@ -97,7 +99,7 @@ function replyWords({ components: { schemas } }: OpenApiDocument, { content, des
 
 function refusalChip({ components }: OpenApiDocument, status: string, { $ref }: ReferenceObject): Html {
   const { description = "" } = components.responses[lastStep($ref)] ?? {};
-  return html`<li><a class="status refused" href="#errors" title="${description}">${status}</a></li>`;
+  return html`<li><a class="status refused" href="#status-${status}" title="${description}">${status}</a></li>`;
 }
 
 const retryWords: { readonly [retry: string]: string } = {
@@ -120,34 +122,18 @@ function replyPane({ responses }: OperationObject): Html | null {
   return example === undefined ? null : codePane("Reply", jsonCode(example));
 }
 
+// The script of the page lets a reader choose the language; without it, the first is shown.
+function requestPane(one: PathOperation): Html {
+  const codes = requestExamples(one).map(
+    ({ language, code }) => html`<pre tabindex="0" data-language="${language}"><code>${code}</code></pre>`,
+  );
+  return html`<figure class="request"><figcaption>Request</figcaption>${codes}</figure>`;
+}
+
 function codePane(title: string, code: Html): Html {
   return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 }
 
 function lastStep(ref: string): string {
   return refName(ref).split("/").at(-1) ?? "";
-}
-
-/** The curl command for an operation's example. */
-function curlCommand(method: string, path: string, { parameters = [], requestBody }: OperationObject): string {
-  const verb = method === "get" ? "" : `-X ${method.toUpperCase()} `;
-  const lines = [
-    `curl ${verb}"$HOLDFAST_URL${filled(path, parameters)}"`,
-    `-H "Authorization: Bearer $HOLDFAST_TOKEN"`,
-    ...(requestBody === undefined
-      ? []
-      : [`-H "Content-Type: application/json"`, `-d ${quoted(requestBody.content["application/json"].example)}`]),
-  ];
-  return lines.join(" \\\n  ");
-}
-
-function filled(path: string, parameters: readonly (ParameterObject | ReferenceObject)[]): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const found = parameters.find((one): one is ParameterObject => "name" in one && one.name === name);
-    return encodeURIComponent(String(found?.example ?? name));
-  });
-}
-
-function quoted(value: unknown): string {
-  return `'${JSON.stringify(value, null, 2).replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Json } from "../../../src/contract/json.ts";
 import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
-import type { OpenApiDocument, ResponseObject } from "../openapi/document-types.ts";
+import type { OpenApiDocument } from "../openapi/document-types.ts";
+import { errorCodes } from "../openapi/error-codes.ts";
 import { findUnion } from "../openapi/read-schema.ts";
 import { sampleValue } from "../openapi/sample-value.ts";
 import { fieldList } from "./field-list.ts";
@@ -18,7 +21,7 @@ import {
 } from "./markup.ts";
 import { methodBadge, operationSection, type PathOperation } from "./operation-section.ts";
 
-/** The API reference as one page that needs only its stylesheet. */
+/** The API reference as one page, which can be read without its script. */
 export function referencePage(document: OpenApiDocument): string {
   const families = document.tags.map(({ name, description }) => ({
     name,
@@ -39,15 +42,17 @@ export function referencePage(document: OpenApiDocument): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${document.info.title}: API reference</title>
-<link rel="stylesheet" href="/docs/style.css">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/style.css">
+<script type="module" src="docs/page.js"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header class="bar"><a class="brand" href="#content">${mark}<span>Holdfast</span> <span class="thin">API reference</span></a><a class="raw" href="/openapi.json">openapi.json</a></header>
+<header class="bar"><a class="brand" href="#content">${mark}<span>Holdfast</span> <span class="thin">API reference</span></a><div id="search"></div><a class="raw" href="openapi.json">openapi.json</a></header>
 <details class="menu"><summary>Contents</summary><nav aria-label="Contents">${menu}</nav></details>
 <div class="layout">
 <aside><nav aria-label="Contents">${menu}</nav></aside>
-<main id="content">
+<main id="content" tabindex="-1">
 <h1>${document.info.title}</h1>
 ${introduction(document).map(
   ({ title, body }) => html`<section class="intro" id="${headingAnchor(title)}"><h2>${title}</h2>${body}</section>
@@ -137,7 +142,10 @@ function size(value: Json): number {
 /** The sections that apply to all operations. */
 function introduction(document: OpenApiDocument): readonly { readonly title: string; readonly body: Html }[] {
   return [
-    { title: "Overview", body: paragraphs(document.info.description) },
+    {
+      title: "Overview",
+      body: html`${paragraphs(document.info.description)}<p>This page as an OpenAPI document: <a href="openapi.json">openapi.json</a>.</p>`,
+    },
     {
       title: "Authentication",
       body: html`${paragraphs(
@@ -163,21 +171,53 @@ export HOLDFAST_TOKEN=$(cat .holdfast/control-plane/admin-token)</code></pre></f
         "A write with an `Idempotency-Key` is executed once, however often it arrives within 24 hours: a repetition gets the first reply again, a one-time token included. `Idempotency-Key-Accepted: true` in a reply says that the server honours keys.\n\n`X-Fencing-Token` rejects late writers: a write is refused with 412 when its number was not issued for its `X-Fencing-Scope`, or when a newer lease covers what is written.",
       ),
     },
-    { title: "Errors", body: errors(document) },
+    { title: "Roles", body: roles() },
+    { title: "Errors", body: errors() },
   ];
 }
 
-function errors({ components: { responses } }: OpenApiDocument): Html {
-  const rows = Object.values(responses).map(
-    (response) =>
-      html`<tr><th scope="row"><span class="status refused">${statusOf(response)}</span></th><td>${inlineCode(withFullStop(response.description))}</td></tr>`,
+const CONTROL_PLANE = join(import.meta.dirname, "../../../docs/control-plane.md");
+
+/** The roles, as the page of the operators has them, which a test holds to what the server does. */
+function roles(): Html {
+  const [, section = ""] = readFileSync(CONTROL_PLANE, "utf8").split("\n## Roles\n");
+  const [lead = "", table = "", ...after] = (section.split("\n## ")[0] ?? "").trim().split("\n\n");
+  const [names = [], , ...rows] = table.split("\n").map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
   );
-  return html`${paragraphs(
-    "Every error has one form: `statusCode`, a `message` for people, a `code` for programs and, for several errors, `details` with all of them. A `pointer` is relative to the manifest, or to the body when the body itself is malformed. `x-request-id` is the id of the request in the server's log.",
-  )}<table><tbody>${rows}</tbody></table>`;
+  if (rows.length === 0) throw new Error("docs/control-plane.md has no table of roles");
+  const body = rows.map(
+    ([role = "", ...cells]) =>
+      html`<tr><th scope="row">${plain(role)}</th>${cells.map((cell) => html`<td>${plain(cell)}</td>`)}</tr>`,
+  );
+  return html`<p>${plain(lead)}</p>${scrolled("Roles", names, html`<tbody>${body}</tbody>`)}${after
+    .filter((paragraph) => !/^[|#`-]/.test(paragraph))
+    .map((paragraph) => html`<p>${plain(paragraph)}</p>`)}`;
 }
 
-function statusOf({ content }: ResponseObject): string {
-  const example = content?.["application/json"].example;
-  return typeof example === "object" && example !== null && "statusCode" in example ? String(example.statusCode) : "";
+/** A text of Markdown with its code; its links lead to pages that a server does not have. */
+function plain(markdown: string): Html {
+  return inlineCode(markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1").replaceAll("**", ""));
+}
+
+function scrolled(name: string, columns: readonly string[], body: Html | readonly Html[]): Html {
+  const heads = columns.map((column) => html`<th scope="col">${column}</th>`);
+  return html`<div class="wide" role="region" aria-label="${name}" tabindex="0"><table><thead><tr>${heads}</tr></thead>${body}</table></div>`;
+}
+
+function errors(): Html {
+  const byStatus = Map.groupBy(Object.entries(errorCodes), ([, { status }]) => status);
+  const bodies = [...byStatus].map(([status, codes]) => {
+    const rows = codes.map(
+      ([code, { meaning }]) =>
+        html`<tr id="error-${code}"><td><span class="status refused">${status}</span></td><th scope="row"><code>${code}</code></th><td>${inlineCode(withFullStop(meaning))}</td></tr>`,
+    );
+    return html`<tbody id="status-${status}">${rows}</tbody>`;
+  });
+  return html`${paragraphs(
+    "Every error has one form: `statusCode`, a `message` for people, a `code` for programs and, for several errors, `details` with all of them. A `pointer` is relative to the manifest, or to the body when the body itself is malformed. `x-request-id` is the id of the request in the server's log.",
+  )}${scrolled("Error codes", ["status", "code", "meaning"], bodies)}`;
 }
