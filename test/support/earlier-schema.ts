@@ -6,6 +6,7 @@ const newest = [
   "DROP TABLE servers",
   "DROP TABLE audit_marks",
   "DROP TABLE audit_keys",
+  "DROP INDEX audit_of_tokens",
   ...["outcome", "details", "chain", "number", "key_id", "link"].map((name) => `ALTER TABLE audit DROP COLUMN ${name}`),
   "DROP TABLE disabled_subjects",
   "DROP TABLE digests",

@@ -165,6 +165,14 @@ const auditChains: Migration = {
   },
 };
 
+/** Orders the rows about tokens and users apart, which each server looks for every second. */
+const auditOfTokens: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await sql`CREATE INDEX audit_of_tokens ON audit (id)
+      WHERE (operation IN ('admin-token', 'E13', 'E16', 'E17') OR principal = 'revocation')`.execute(database);
+  },
+};
+
 /** Records which virtual accounts and users never get a token again. */
 const disabledSubjects: Migration = {
   up: (database: Kysely<unknown>) =>
@@ -298,6 +306,7 @@ export const migrations: Migrations = {
   "0082-people": people,
   "0083-issuer-groups": issuerGroups,
   "0085-audit-chains": auditChains,
+  "0086-audit-of-tokens": auditOfTokens,
   "0088-rollout-failures": rolloutFailures,
   "0089-retention": retention,
 };

@@ -14,7 +14,7 @@ import { findAccount, issueToken, saveAccount } from "../virtual-account/rows.ts
 import { findOwner, type TokenOwner } from "./rows.ts";
 
 /** Who revokes tokens by command, as the audit names it. */
-export const revocation = systemPrincipal("revocation");
+const revocation = systemPrincipal("revocation");
 
 /** What is left of a subject whose tokens were revoked. */
 export type RevokedSubject = {
