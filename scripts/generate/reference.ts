@@ -1,3 +1,4 @@
+import { deflateRawSync } from "node:zlib";
 import type { ReferenceAssets } from "../build/dashboard-page.ts";
 import { type DocumentOptions, openApiDocument } from "./openapi/document.ts";
 import { referencePage } from "./reference/reference-page.ts";
@@ -14,5 +15,11 @@ export function referenceForms(assets: ReferenceAssets): readonly (readonly [fil
 
 function referenceText(options: DocumentOptions, { stylesheet, script }: ReferenceAssets): string {
   const document = openApiDocument(options);
-  return JSON.stringify({ openApi: JSON.stringify(document), page: referencePage(document), stylesheet, script });
+  const openApi = packed(JSON.stringify(document));
+  return JSON.stringify({ openApi, page: packed(referencePage(document)), stylesheet, script });
+}
+
+// Four forms of it would be a third of the package.
+function packed(text: string): string {
+  return deflateRawSync(text, { level: 9 }).toString("base64");
 }

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gzip, inflateRawSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { once } from "../model/once.ts";
 import type { Context } from "./context.ts";
@@ -50,7 +50,12 @@ function readReference(
   documentedOnly: boolean,
   unknownFields: "refuse" | "allow",
 ): { readonly openApi: string; readonly page: string; readonly stylesheet: string; readonly script: string } {
-  return load(`./generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`);
+  const packed = load(`./generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`);
+  return { ...packed, openApi: unpacked(packed.openApi), page: unpacked(packed.page) };
+}
+
+function unpacked(text: string): string {
+  return inflateRawSync(Buffer.from(text, "base64")).toString();
 }
 
 const compress = promisify(gzip);
