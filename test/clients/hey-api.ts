@@ -90,6 +90,7 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   await api.disableSubject({ ...options, body: { subject: "virtualaccount:ci" } });
   const person = await api.putUser({ ...options, body: { email: "ada@example.com", signIn: "token" } });
   text(person.data.token);
+  await api.listAudit({ ...options, query: { subject: "user:admin" } });
   await api.listUsers({ ...options, query: { subject: person.data.data.subject } });
   await api.putLease({ ...options, path: { scope: workspace_fqn }, body: { holder: "ci", ttlSeconds: 60 } });
 

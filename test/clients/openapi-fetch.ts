@@ -107,6 +107,7 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   text((await done(client.POST("/api/svc/v1/virtual-accounts/{name}/reissue", ci))).token);
   await done(client.POST("/api/svc/v1/subjects/disable", { body: { subject: "virtualaccount:ci" } }));
   await done(client.PUT("/api/svc/v1/users", { body: { email: "ada@example.com", displayName: "Ada Lovelace" } }));
+  await done(client.GET("/api/svc/v1/audit", { params: { query: { subject: "user:admin" } } }));
   await done(client.GET("/api/svc/v1/users", { params: { query: { subject: "user:ada@example.com" } } }));
   await done(
     client.PUT("/api/svc/v1/leases/{scope}", {

@@ -45,7 +45,7 @@ test(`S49 whatever a token is made of, it is 401 and one line of log (seed ${see
   await fc.assert(fc.asyncProperty(worthlessTokens([kid, kid.slice(1), "k"]), isRefused), { seed, numRuns: 500 });
   expect(asked).toBeGreaterThanOrEqual(500);
   await eventually("the log", () => lines.length >= asked);
-  const refused = { level: "debug", msg: "answered", operation: "listWorkspaces", status: 401, caller: null };
+  const refused = { level: "info", msg: "answered", operation: "listWorkspaces", status: 401, caller: null };
   expect(lines.map((line) => JSON.parse(line))).toMatchObject(Array(asked).fill(refused));
   expect((await ask(`Bearer ${token}`)).status).toBe(200);
 });

@@ -15,6 +15,7 @@ const naming: readonly (readonly [RegExp, string])[] = [
   [/^src\/server\/(resources\/|database\/migrations)/, "the server's file of the kind, and its tables"],
   [/^src\/contract\/(operations|resources)\.ts$/, "paths and replies of the interface"],
   [/^src\/commands\/(flags\/flags|declarations\/\w+)\.ts$/, "the flag --workspace"],
+  [/^src\/commands\/token\.ts$/, "the accounts whose tokens are reissued"],
   [/^src\/commands\/init\/starter-files\.ts$/, "the first manifests of a new source"],
   [/^src\/model\/(roles|references)\.ts$/, "role names, and how manifests name other resources"],
 ];

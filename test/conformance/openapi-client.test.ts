@@ -103,6 +103,7 @@ test("a client built from the document uses every operation, and every reply is 
   expect((await call("putRolloutFailures", null, rules)).data).toEqual(rules);
   await call("putRolloutFailures", null, { failures: [] });
   expect(await call("putUser", null, example("putUser"))).toMatchObject({ created: true, token: expect.any(String) });
+  expect((await call("listAudit", { subject: "user:admin" })).data.length).toBeGreaterThan(0);
   expect((await call("listUsers", { subject: "user:ada@example.com" })).data).toHaveLength(1);
   const lease = (await call("putLease", { scope: "prod-eu:ranking" }, example("putLease"))).data;
   expect(lease.fencingToken).toEqual(expect.any(Number));

@@ -230,7 +230,7 @@ test("a failed rollout says what is known of it, and is a problem until the next
       deploymentId: bad.id,
       version: 1,
       status: "DEPLOY_FAILED",
-      message: "the rollout failed",
+      message: "simulated: the rollout failed",
       statuses: ["INITIALIZED", "ROLLOUT_STARTED", "DEPLOY_FAILED"].map((status) => ({ status, at: bad.createdAt })),
       image: service.image,
     },

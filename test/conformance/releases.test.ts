@@ -39,7 +39,7 @@ test("the package's name has a scope, and is in package.json alone", () => {
 test("the promise of compatibility names every format and every exit code", () => {
   const [, formats = ""] = /^\| JSON documents .*?: (.*?) \|/m.exec(page) ?? [];
   const documents = globSync("schemas/output/*.json").map((file) => basename(file, ".json"));
-  const named = Array.from(formats.matchAll(/`(\w+)`/g), ([, name]) => name);
+  const named = Array.from(formats.matchAll(/`([\w-]+)`/g), ([, name]) => name);
   // The parts of several documents, and of the replies of a daemon.
   const parts = ["common", "dashboard", "reviews"];
   expect(named.toSorted()).toEqual(documents.filter((name) => !parts.includes(name)).toSorted());
