@@ -69,10 +69,29 @@ function refusedRequest(name: OperationName): Asked {
 }
 
 /** Operations that need nothing but what the caller is known by, or the log itself. */
-const needsKept: readonly OperationName[] = ["listAudit", "listAddons", "listUsers", "putUser"];
+const needsKept: readonly OperationName[] = [
+  "listAudit",
+  "listAddons",
+  "listUsers",
+  "putUser",
+  "putTeam",
+  "listTeams",
+  "listOwnTeams",
+];
 
 /** Without tables, everything else fails for a caller who is known already. */
-const kept = ["audit", "audit_marks", "audit_keys", "users", "tokens", "grants", "team_members", "holdfast_commits"];
+const kept = [
+  "audit",
+  "audit_marks",
+  "audit_keys",
+  "users",
+  "tokens",
+  "grants",
+  "teams",
+  "team_members",
+  "user_groups",
+  "holdfast_commits",
+];
 
 async function tablesOf(data: string): Promise<readonly string[]> {
   const isPostgres = inject("postgres") !== undefined;
@@ -120,6 +139,7 @@ test("every operation has a row for each effect, for each refusal and for each f
     note(name, "refused", await ask(plane, name, refusedRequest(name)));
     if (wanted.size % 8 === 0) await rowsOf(plane, [...wanted.keys()]);
   }
+  await rowsOf(plane, [...wanted.keys()]);
   const tables = await tablesOf(plane.data);
   for (const table of tables) await statement(plane.data, `ALTER TABLE ${table} RENAME TO ${table}_away`);
   let failing = 0;
