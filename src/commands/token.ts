@@ -14,6 +14,7 @@ import { count } from "../render/count-text.ts";
 import { jsonText, printable } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
+import { readySink } from "./connection/ready-sink.ts";
 import type { token } from "./declarations/token.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
@@ -67,26 +68,12 @@ async function carryOut(act: Action, session: ServerSession, terminal: Terminal)
   }
 }
 
-/** The sink of a session, which can store a token of that identity. */
-async function readySink({ sink }: ServerSession, identity: string): Promise<Sink> {
-  if (sink === null) {
-    throw new HoldfastError("invalid", "nothing says where the token may go, and nobody reads this output", {
-      hint: "nothing was created: name a sink with --sink file",
-    });
-  }
-  await sink.check(identity).catch((cause: unknown) => {
-    throw new HoldfastError("error", `the sink cannot store a token: ${errorMessage(cause)}`, {
-      hint: "nothing was created; correct that, and run it again",
-      cause,
-    });
-  });
-  return sink;
-}
+const NOTHING = "nothing was created";
 
 async function create(name: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
   const { writer } = session;
   const identity = `personal-access-token/${name}`;
-  const sink = await readySink(session, identity);
+  const sink = await readySink(session, identity, NOTHING);
   const idempotencyKey = terminal.random.id();
   const content = { path: { name }, idempotencyKey };
   const sent = await writer.send("getPersonalAccessToken", content, { signal: terminal.signal });
@@ -119,7 +106,7 @@ function notCreated(name: string, isLost: boolean): HoldfastError {
 
 async function reissue(account: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
   const identity = `virtual-account/${account}`;
-  const sink = await readySink(session, identity);
+  const sink = await readySink(session, identity, NOTHING);
   const content = { path: { name: account }, idempotencyKey: terminal.random.id() };
   const sent = await session.writer.send("reissueVirtualAccount", content, { signal: terminal.signal });
   if (sent.state === "refused") {

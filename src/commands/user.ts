@@ -6,13 +6,13 @@ import type { UsersReport } from "../contract/generated/output.ts";
 import type { User } from "../contract/generated/resources.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
-
 import type { ServerSession } from "../engine/session.ts";
 import type { Sink } from "../engine/token-sink.ts";
 import { count } from "../render/count-text.ts";
 import { jsonText, printable } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
+import { readySink } from "./connection/ready-sink.ts";
 import type { user } from "./declarations/user.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
@@ -99,19 +99,8 @@ async function add(
 ): Promise<ReportedUser> {
   const signIn = hasNoToken ? "issuer" : "token";
   if (hasNoToken) return reported((await put(session, { email, signIn }, terminal)).user);
-  const { sink } = session;
-  if (sink === null) {
-    throw new HoldfastError("invalid", "nothing says where the token may go, and nobody reads this output", {
-      hint: "nobody was added: name a sink with --sink file",
-    });
-  }
   const identity = `user-token/${email.toLowerCase()}`;
-  await sink.check(identity).catch((cause: unknown) => {
-    throw new HoldfastError("error", `the sink cannot store a token: ${errorMessage(cause)}`, {
-      hint: "nobody was added; correct that, and run it again",
-      cause,
-    });
-  });
+  const sink = await readySink(session, identity, "nobody was added");
   const { user: added, token } = await put(session, { email, signIn }, terminal);
   return reported(added, token === null ? null : await deliver(sink, identity, token));
 }
