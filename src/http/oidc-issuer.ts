@@ -17,6 +17,7 @@ import {
 } from "openid-client";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
+import { IssuerError } from "./issuer-error.ts";
 import { isSentInClear } from "./loopback.ts";
 
 export {
@@ -47,17 +48,6 @@ export type IssuerAddress = {
   readonly env: { readonly [name: string]: string | undefined };
   readonly timeoutSeconds: number;
 };
-
-/** What an issuer answered, or why it did not, for people; `code` is its own for a refusal. */
-export class IssuerError extends Error {
-  override readonly name = "IssuerError";
-  readonly code: string | null;
-
-  constructor(message: string, { code = null, cause }: { readonly code?: string | null; readonly cause?: unknown }) {
-    super(message, { cause });
-    this.code = code;
-  }
-}
 
 /** Reads how an issuer describes itself. Plain http is allowed to this machine alone. */
 export async function discoverIssuer(address: IssuerAddress): Promise<Issuer> {

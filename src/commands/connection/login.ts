@@ -10,7 +10,8 @@ import { requireOwnFolder } from "../../files/own-folder.ts";
 import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { replaceFile } from "../../files/write-file.ts";
-import type { Issuer, IssuerAddress, IssuerError } from "../../http/oidc-issuer.ts";
+import { IssuerError } from "../../http/issuer-error.ts";
+import type { Issuer, IssuerAddress } from "../../http/oidc-issuer.ts";
 import { printable } from "../../render/escape.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import { holdExclusiveLock } from "../../store/lock-file.ts";
@@ -147,13 +148,8 @@ export async function openIssuer(
 
 /** The error for what went wrong at an issuer. */
 export function issuerFailure(issuer: string, cause: unknown, hint: string): unknown {
-  if (!isIssuerError(cause)) return cause;
+  if (!(cause instanceof IssuerError)) return cause;
   return new HoldfastError("error", `the issuer ${printable(issuer)}: ${printable(cause.message)}`, { hint, cause });
-}
-
-// By its name, since its class is loaded with all that talks to issuers.
-function isIssuerError(cause: unknown): cause is IssuerError {
-  return cause instanceof Error && cause.name === "IssuerError";
 }
 
 function readCaFile(path: string): string {
@@ -188,7 +184,7 @@ async function refreshed(login: Login, refreshToken: Secret, use: LoginUse): Pro
   const tokens = await asIssuerError(() =>
     refreshTokenGrant(issuer, refreshToken.open(), audienceParameters(login.audience)),
   ).catch((cause: unknown) => {
-    if (isIssuerError(cause) && cause.code === "invalid_grant") {
+    if (cause instanceof IssuerError && cause.code === "invalid_grant") {
       throw new HoldfastError(
         "unauthorized",
         `the login at ${printable(login.issuer)} has ended: ${printable(cause.message)}`,

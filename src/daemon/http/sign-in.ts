@@ -5,7 +5,8 @@ import type { Random } from "../../clock/random.ts";
 import { isObject, parseJsonOrNull } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { tooManyRequests } from "../../http/http-error.ts";
-import type { Issuer, IssuerError } from "../../http/oidc-issuer.ts";
+import { IssuerError } from "../../http/issuer-error.ts";
+import type { Issuer } from "../../http/oidc-issuer.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import type { Log } from "../../log/log.ts";
 import { globMatcher } from "../../model/glob.ts";
@@ -93,7 +94,7 @@ export function addSignIn(app: FastifyInstance, signIn: ReturnType<typeof create
   };
 
   const failed = (reply: FastifyReply, error: unknown): FastifyReply => {
-    if (!isIssuerError(error)) throw error;
+    if (!(error instanceof IssuerError)) throw error;
     log.warn({ event: "sign-in-failed", reason: error.message }, "a sign-in to the dashboard failed");
     return page(reply, 502, "The sign-in failed", "The log of the daemon says why.");
   };
@@ -287,9 +288,4 @@ function page(reply: FastifyReply, status: number, title: string, text: string):
     .headers({ ...dashboardHeaders, "cache-control": "no-store" })
     .type("text/html; charset=utf-8")
     .send(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Holdfast</title><main>${body}</main></html>`);
-}
-
-// By its name, since its class is loaded with all that talks to issuers.
-function isIssuerError(error: unknown): error is IssuerError {
-  return error instanceof Error && error.name === "IssuerError";
 }
