@@ -34,7 +34,6 @@ export function refusedCall(
   const { status, code } = storageHttpError(error) ?? toHttpError(error);
   if (status === 401) return null;
   const body = request.body as Json | undefined;
-  const isDryRun = operation(name).body?.dryRun !== undefined && isObject(body) && body.dryRun === true;
   return {
     principal: principal.name,
     operation: operation(name).number,
@@ -42,8 +41,19 @@ export function refusedCall(
     outcome: status < 500 ? "refused" : "failed",
     keyHash: null,
     fencingNumber: null,
-    details: { ...callMarks(request, principal), name, status, code, ...(isDryRun && { isDryRun: true as const }) },
+    details: {
+      ...callMarks(request, principal),
+      name,
+      status,
+      code,
+      ...(isDryRun(name, body) && { isDryRun: true as const }),
+    },
   };
+}
+
+/** Whether a request asks only what its write would do. */
+export function isDryRun(name: OperationName, body: Json | undefined): boolean {
+  return operation(name).body?.dryRun !== undefined && isObject(body) && body.dryRun === true;
 }
 
 const MAX_LENGTH = 256;

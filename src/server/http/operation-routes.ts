@@ -19,7 +19,7 @@ import { authorisedContext, ChangedPrincipal } from "../auth/authorised-context.
 import type { Callers } from "../auth/identify-caller.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
-import { callMarks, refusedCall } from "./audited-call.ts";
+import { callMarks, isDryRun, refusedCall } from "./audited-call.ts";
 import { notImplemented, type OperationRequest, type ServedOperation } from "./define-operation.ts";
 import { createGuardedWrite, type OperationReply } from "./writes/guarded-write.ts";
 import { readWriteHeaders } from "./writes/write-headers.ts";
@@ -170,8 +170,8 @@ function createOperationRunner(shared: Context, { callerWithin }: Callers) {
     const context: Context = { ...shared, call: callMarks(arrived, request.principal) };
     if (!isWrite(served.name)) return authorised(request, (own, within) => unguarded(served, own, within));
     const writeHeaders = readWriteHeaders(raw.headers);
-    // Without a transaction it is authenticated again here.
-    if (isDryRun(served.name, request)) {
+    // It has no effect, so it needs no idempotency or fencing. Without a transaction it is authenticated again here.
+    if (isDryRun(served.name, request.body)) {
       const principal = dryRunPrincipal(await callerWithin(raw, context));
       return unguarded(served, { ...request, principal }, context);
     }
@@ -199,11 +199,6 @@ function createOperationRunner(shared: Context, { callerWithin }: Callers) {
 
 async function unguarded(served: ServedOperation, request: OperationRequest, within: Context): Promise<OperationReply> {
   return { status: 200, pieces: await served.run(request, within), isReplay: false };
-}
-
-// A dry run has no effect, so it needs no idempotency or fencing.
-function isDryRun(name: OperationName, { body }: OperationRequest): boolean {
-  return operation(name).body?.dryRun !== undefined && isObject(body) && body.dryRun === true;
 }
 
 function isWrite(name: OperationName): boolean {
