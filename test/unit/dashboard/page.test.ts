@@ -7,9 +7,9 @@ import type { Outcome } from "../../../src/core/report/report.ts";
 import type { PassRecord, TargetStatus } from "../../../src/core/report/target-status.ts";
 import type { ExplainedValue } from "../../../src/daemon/api/dashboard-source.ts";
 import { newStatus } from "../../../src/daemon/status-after-pass.ts";
-import { launchBrowser } from "../../support/browser.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 import { serveTargets, storedTarget } from "./shown-daemon.ts";
+import { openShownPage, type ShownPage } from "./shown-page.ts";
 
 const OLD = "3f2b9c1d7a60e4855a1c0f6d2b9e8c7a6f5d4e3b";
 const NEW = "9d01b2c3e4f5061728394a5b6c7d8e9f00112233";
@@ -104,29 +104,12 @@ const explained = (identity: string, text: string): ExplainedValue => ({
 });
 
 let page: Page;
-let complaints: string[] = [];
-// One page for all tests: this browser is a single process, which ends with a page.
+let open: ShownPage["open"];
 beforeAll(async () => {
-  const browser = await launchBrowser();
-  page = await browser.newPage();
-  page.setDefaultTimeout(30_000);
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  return () => browser.close();
+  const shown = await openShownPage(30_000);
+  ({ page, open } = shown);
+  return shown.close;
 });
-
-/** Opens an address; at the end of the test, the page must have complained of nothing. */
-async function open(url: string, { refusals = /^$/ }: { readonly refusals?: RegExp } = {}): Promise<void> {
-  complaints = [];
-  await page.setViewportSize({ width: 1280, height: 900 });
-  onTestFinished(async () => {
-    await page.goto("about:blank");
-    // That a stream is lost is told by the browser too.
-    const others = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/.test(text));
-    expect(others.filter((text) => !refusals.test(text))).toEqual([]);
-  });
-  await page.goto(url);
-}
 
 async function screenshot(name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS;

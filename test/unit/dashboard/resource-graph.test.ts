@@ -6,35 +6,23 @@ import type { Outcome } from "../../../src/core/report/report.ts";
 import type { TargetReferences } from "../../../src/daemon/api/dashboard-source.ts";
 import type { DaemonServer } from "../../../src/daemon/http/daemon-server.ts";
 import { newStatus } from "../../../src/daemon/status-after-pass.ts";
-import { launchBrowser } from "../../support/browser.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 import { referencesOf, serveTargets, storedTarget } from "./shown-daemon.ts";
+import { openShownPage, type ShownPage } from "./shown-page.ts";
 
+let shown: ShownPage;
 let page: Page;
-let complaints: string[] = [];
 let asked: string[] = [];
-// One page for all tests: this browser is a single process, which ends with a page.
 beforeAll(async () => {
-  const browser = await launchBrowser();
-  page = await browser.newPage();
-  page.setDefaultTimeout(90_000);
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
+  shown = await openShownPage(90_000);
+  ({ page } = shown);
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  return () => browser.close();
+  return shown.close;
 });
 
-/** Opens an address; at the end of the test, the page must have complained of nothing. */
-async function open(url: string, { refusals = /^$/ }: { readonly refusals?: RegExp } = {}): Promise<void> {
-  complaints = [];
+function open(...where: Parameters<ShownPage["open"]>): Promise<void> {
   asked = [];
-  await page.setViewportSize({ width: 1280, height: 900 });
-  onTestFinished(async () => {
-    await page.goto("about:blank");
-    const others = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/.test(text));
-    expect(others.filter((text) => !refusals.test(text))).toEqual([]);
-  });
-  await page.goto(url);
+  return shown.open(...where);
 }
 
 async function screenshot(name: string): Promise<void> {
@@ -339,7 +327,7 @@ test("S17 whatever resources are called, the graph shows it as text within their
   await page.getByText("depth must be a whole number from 1 to 20").waitFor();
   await page.getByRole("link", { name: "Graph of all resources" }).click();
   await expect.poll(() => nodes().count()).toBe(attacks.length);
-  complaints = complaints.filter((text) => !/status of 400/.test(text));
+  shown.complaints = shown.complaints.filter((text) => !/status of 400/.test(text));
 });
 
 test("the graph has no finding of axe in both themes, fits 360 px and asks no other origin", async () => {

@@ -3,35 +3,20 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/clock/system.ts";
 import type { PlanReply, PlanSent } from "../../../src/contract/generated/output.ts";
-import { launchBrowser } from "../../support/browser.ts";
 import { hostileTexts } from "../../support/hostile-texts.ts";
 import { type PlansDaemon, plansDaemon, planToSend, signedWith } from "../../support/plans-daemon.ts";
 import { sampleChange, samplePlan, sampleStep } from "../../support/sample-plan.ts";
+import { openShownPage, type ShownPage } from "./shown-page.ts";
 
+let shown: ShownPage;
 let page: Page;
-let complaints: string[] = [];
-// One page for all tests: this browser is a single process, which ends with a page.
 beforeAll(async () => {
-  const browser = await launchBrowser();
-  page = await browser.newPage();
-  page.setDefaultTimeout(30_000);
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  return () => browser.close();
+  shown = await openShownPage(30_000);
+  ({ page } = shown);
+  return shown.close;
 });
 
-/** Opens an address; at the end of the test, the page must have complained of nothing. */
-async function open(url: string): Promise<void> {
-  complaints = [];
-  await page.setViewportSize({ width: 1280, height: 900 });
-  onTestFinished(async () => {
-    await page.goto("about:blank");
-    expect(
-      complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|status of 404/.test(text)),
-    ).toEqual([]);
-  });
-  await page.goto(url);
-}
+const open = (url: string): Promise<void> => shown.open(url, { refusals: /status of 404/ });
 
 async function sendTo(daemon: PlansDaemon, ...more: Parameters<typeof planToSend>): Promise<string> {
   const reply = await daemon.post(planToSend(...more));
