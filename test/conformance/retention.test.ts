@@ -137,7 +137,7 @@ test("rows of the audit log go after a time and beyond a number, never those of 
     [0, "new"],
   ] as const) {
     const plane = await startedBefore(days, { data });
-    await put(plane.admin, name);
+    expect(await put(plane.admin, name)).toMatchObject({ status: 200 });
     await plane.close();
   }
   const byAge = await startPruning(data);

@@ -58,7 +58,7 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
     },
     proxy.server,
   );
-  const watching = ["watch", "--request-timeout", "2", "--no-wait", "--listen", "127.0.0.1:0"];
+  const watching = ["watch", "--request-timeout", "5", "--no-wait", "--listen", "127.0.0.1:0"];
   const first = operator.start(watching);
   await first.shows("stdout", /1 created/);
   // Whoever waited for what it may have sent would wait longer than this test takes.
@@ -83,13 +83,13 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   await onTheWay.hit;
   first.kill("SIGKILL");
   await second.shows("stderr", /taking over/);
+  arrive();
   const { daemon, targets } = await eventually("the status of the new leader", async () => {
     const status = statusOf(await operator.run(["status", "-o", "json"]));
     return status.daemon !== null && status;
   });
   expect(daemon).toEqual(standby.daemon);
   expect(targets).not.toMatchObject([{ reason: "StandingBy" }]);
-  arrive();
   await second.shows("stdout", /4 unchanged/);
   await upstream.commit({ "api.yaml": service("api", "replicas: 4\n") });
   await second.shows("stdout", /1 updated/);

@@ -237,10 +237,10 @@ test("F66 connections that break in the middle of requests cost no write, double
 
 test("F65 a database that does not answer makes it not ready within seconds, and leaves it alive", async () => {
   const { url, wire } = await onWire();
-  wire.stall();
+  wire.silence();
   expect(await isReady(url)).toBe(false);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  wire.closeAll();
+  await wire.restore();
   expect(await eventually("it is ready again", () => isReady(url))).toBe(true);
 });
 
