@@ -34,6 +34,7 @@ import { release } from "./declarations/release.ts";
 import { render } from "./declarations/render.ts";
 import { resolve } from "./declarations/resolve.ts";
 import { revoke } from "./declarations/revoke.ts";
+import { runs } from "./declarations/runs.ts";
 import { schema } from "./declarations/schema.ts";
 import { serve } from "./declarations/serve.ts";
 import { simulate } from "./declarations/simulate.ts";
@@ -70,6 +71,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(fmt, () => import("./fmt.ts")),
     toEntry(graph, () => import("./graph.ts")),
     toEntry(render, () => import("./render.ts")),
+    toEntry(runs, () => import("./runs.ts")),
     toEntry(schema, () => import("./schema.ts")),
   ],
   "Daemon:": [

@@ -119,6 +119,8 @@ export type Kind = {
   readonly needsUpload?: (manifest: JsonObject) => boolean;
   /** Its writes start a rollout, which `--wait` follows through `listDeployments`. */
   readonly rollsOut?: true;
+  /** It has runs, which `holdfast runs` shows. */
+  readonly hasRuns?: true;
   /**
    * Whether a version of this manifest starts a run once it is deployed (`triggerOnDeploy`), which `--wait` follows
    * too.

@@ -4,5 +4,6 @@ import type { Kind } from "../core/kind.ts";
 
 /** A job: each run starts containers and waits for them. */
 export const kind: Kind = applicationKind<JobManifest>("job", {
+  hasRuns: true,
   startsRun: ({ trigger_on_deploy: trigger }) => trigger === true,
 });

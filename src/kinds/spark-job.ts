@@ -3,4 +3,4 @@ import { applicationKind } from "../core/application-kind.ts";
 import type { Kind } from "../core/kind.ts";
 
 /** A job that Spark runs. */
-export const kind: Kind = applicationKind<SparkJobManifest>("spark-job");
+export const kind: Kind = applicationKind<SparkJobManifest>("spark-job", { hasRuns: true });

@@ -8,6 +8,7 @@ import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
 import { grantLines, grantsIn, splitGrants } from "./grants.ts";
 import type { Paint, Style } from "./paint.ts";
+import { startedRunNote } from "./runs.ts";
 import { columnsOf, cutEnd, cutMiddle } from "./text-width.ts";
 import { packIntoLines, wrapWords } from "./wrap.ts";
 
@@ -104,12 +105,14 @@ function withCreatedFields(
 
 /** A resource's result and name, then the result of its rollout and its relation to an interrupted run. */
 export function outcomeHead(outcome: Outcome, { paint, width }: OutcomeView): readonly string[] {
-  const { result, identity, rollout, interrupted } = outcome;
+  const { result, identity, rollout, run, interrupted } = outcome;
   const style = needsAttention(outcome) && result !== "skipped" ? "red" : styles[result];
   const name = cutMiddle(printable(identity === "" ? placeText(outcome) : identity), width - INDENT.length);
   const head = `  ${paint(style, result.padEnd(9))} ${name}`;
   const notes = [
-    rollout === null ? "" : `rollout ${rollout}`,
+    // A run begins when the rollout has succeeded, and its end is theirs.
+    run === undefined ? "" : startedRunNote(run),
+    rollout === null || (run !== undefined && rollout !== "timeout") ? "" : `rollout ${rollout}`,
     interrupted === undefined ? "" : interruptedText[interrupted],
   ]
     .filter((note) => note !== "")

@@ -173,7 +173,7 @@ export const flags = {
     "wait: status for targets that are not Synced, other commands for rollouts (their default)",
   ),
   noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
-  waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts, in seconds (default: 600)", {
+  waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts and runs, in seconds (default: 600)", {
     parse: seconds(),
   }),
   dryRun: toggleFlag("--dry-run", "show what would be proposed, with its diff; needs no forge and writes nothing"),
@@ -334,7 +334,7 @@ export const flags = {
     "only rows about this resource, such as service/c1:ws1/api, or about all below, such as service/c1:ws1/",
   ),
   since: textFlag("--since <time>", "only rows from then on: an ISO time, or how long ago, such as 2h or 3d"),
-  follow: toggleFlag("--follow", "go on and show new rows as they are written"),
+  follow: toggleFlag("--follow", "go on and show what is new until it ends, or until you stop it"),
   checkpoint: textFlag(
     "--checkpoint <file>",
     "export or log of serve with checkpoints that were kept outside of the database",

@@ -111,6 +111,7 @@ readonly file: (string | null)
  */
 readonly line?: (number | null)
 readonly rollout: RolloutResult
+readonly run?: ShownRun
 /**
  * Why it did not go well
  */
@@ -127,6 +128,43 @@ readonly interrupted?: ("made" | "not-made" | "unknown")
  * What was written last of a resource whose manifest is invalid, and stays in force; null where nothing was; left out for other results
  */
 readonly lastGood?: (RecordedWrite | null)
+}
+/**
+ * A run of a job
+ */
+export type ShownRun = {
+/**
+ * Name of the run, such as nightly-3-1
+ */
+readonly name: string
+/**
+ * Version of the job that runs
+ */
+readonly version: string
+/**
+ * Where the run stands, in the control plane's words
+ */
+readonly status: string
+/**
+ * When it was made, in UTC; null where the control plane does not say
+ */
+readonly began: (string | null)
+/**
+ * When it ended, in UTC; null while it runs
+ */
+readonly ended: (string | null)
+/**
+ * Who started it; null where the control plane does not say
+ */
+readonly triggeredBy: (string | null)
+/**
+ * Exit code of its process; null while it runs
+ */
+readonly exitCode: (number | null)
+/**
+ * Why it failed; null if it did not
+ */
+readonly error: (string | null)
 }
 /**
  * The last write of a resource, or when it was last confirmed equal
@@ -3455,6 +3493,36 @@ readonly unverified: boolean
  * The document that plan -o json or simulate -o json wrote
  */
 readonly plan: Json
+}
+/**
+ * What runs -o json writes: the newest runs of a job
+ */
+export type RunsReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * Identity of the job, such as job/c1:ws1/nightly
+ */
+readonly job: string
+/**
+ * The newest runs, newest first; with a name, or with --follow, that run alone
+ */
+readonly runs: readonly ShownRun[]
+/**
+ * Whether there may be more runs than these
+ */
+readonly isCut: boolean
+/**
+ * How a run that was followed has ended; left out without --follow
+ */
+readonly followed?: ("succeeded" | "failed" | "timeout")
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
 }
 /**
  * What one apply did on the copy

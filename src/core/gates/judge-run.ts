@@ -1,6 +1,7 @@
 import { isObject, type Json, text } from "../../contract/json.ts";
 import { runState } from "../../contract/rollout-state.ts";
 import type { Identity } from "../manifest.ts";
+import { runTimes } from "../run-times.ts";
 import type { GateAnswer } from "./content-gate.ts";
 import { type RegisteredVersion, unanswered } from "./judge-metric.ts";
 
@@ -41,20 +42,5 @@ function answerOf({ name, began, ended, run }: Run, version: string): GateAnswer
 }
 
 function toRun(run: Fields): Run {
-  const ended = milliseconds(run.endTime);
-  // A run in progress may have an end of 0.
-  return {
-    name: text(run.name) ?? "without a name",
-    began: milliseconds(run.createdAt),
-    ended: ended > 0 ? ended : null,
-    run,
-  };
-}
-
-// The interface leaves the unit of these times open: below this number they are seconds (until the year 5138).
-const MILLISECONDS_FROM = 1e11;
-
-function milliseconds(time: Json | undefined): number {
-  if (typeof time !== "number") return Number.NaN;
-  return Math.abs(time) < MILLISECONDS_FROM ? time * 1000 : time;
+  return { name: text(run.name) ?? "without a name", ...runTimes(run), run };
 }

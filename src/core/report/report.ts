@@ -17,6 +17,8 @@ export type {
   RecordsReport,
   ResolveReport,
   RolloutResult,
+  RunsReport,
+  ShownRun,
   TokenOrigin,
   TokensReport,
   UnlockReport,

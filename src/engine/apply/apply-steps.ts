@@ -211,7 +211,7 @@ async function followStep(
   { manifests, writing: { session, rules, run } }: Steps,
 ): Promise<StepEnd> {
   const ended = await rollout(step, written, { reader: session.reader, rules, run });
-  const outcome = { ...end.outcome, rollout: ended };
+  const outcome = { ...end.outcome, ...ended };
   const place = outcome.error === null ? null : await locateOutcome(outcome, manifests, run);
   run.emit({ what: "finished", step, outcome, place });
   return { ...end, outcome };

@@ -19,10 +19,10 @@ import { judgeRun } from "../../core/gates/judge-run.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { jsonDigest } from "../../core/plan/sign-plan.ts";
+import { jobRuns } from "../job-runs.ts";
 import type { ServerSession } from "../session.ts";
 import { askUrl } from "./ask-url.ts";
 import type { GateRegistry, TargetGates } from "./gate-access.ts";
-import { jobRuns } from "./job-runs.ts";
 import { registeredVersions } from "./registered-versions.ts";
 
 /** A resource that is about to be written: exactly the manifest that would be sent. */

@@ -1,13 +1,9 @@
 import type { Secret } from "../../contract/secret.ts";
 import type { ContentGate, GateReceipt } from "../../core/gates/content-gate.ts";
-import type { Identity } from "../../core/manifest.ts";
-import type { ReadAccess } from "../session.ts";
+import type { JobRegistry } from "../job-runs.ts";
 
 /** Where the evidence of gates is read: the registry and the jobs of a control plane. */
-export type GateRegistry = Pick<ReadAccess, "reader"> & {
-  /** The id of an application in the ledger, for a control plane that lists none; null if it is not recorded. */
-  readonly recordedId: (identity: Identity) => string | null;
-};
+export type GateRegistry = JobRegistry;
 
 /** The gates of a target, and what they are asked with. */
 export type TargetGates = {
