@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
@@ -31,6 +33,8 @@ type Row = {
   readonly name: OperationName;
   readonly what?: string;
   readonly ask: Ask;
+  /** The same without a dry run, where `ask` is one. */
+  readonly write?: Ask;
   /** Who besides the tenant's administrators may, where it is their own. */
   readonly allowed: readonly Role[];
   /** What all others hear: who sees the resource but may not, and who does not see it. */
@@ -51,7 +55,11 @@ const put =
   (path: string, manifest: (place: Place) => JsonObject, more: object = {}): Ask =>
   (caller, place) =>
     caller.put(path, { manifest: manifest(place), ...more });
-const dryRun = (path: string, manifest: (place: Place) => JsonObject) => put(path, manifest, { dryRun: true });
+/** What is tried by all, and written by nobody but those who may only try it. */
+const dryRun = (path: string, manifest: (place: Place) => JsonObject) => ({
+  ask: put(path, manifest, { dryRun: true }),
+  write: put(path, manifest),
+});
 const lease =
   (scope: (place: Place) => string): Ask =>
   (caller, place) =>
@@ -157,35 +165,35 @@ const rows: readonly Row[] = [
   // Writes by name: what cannot be seen would be made.
   {
     name: "putCluster",
-    ask: dryRun(`${svc}/clusters`, manifests.cluster),
+    ...dryRun(`${svc}/clusters`, manifests.cluster),
     allowed: ["cluster-admin"],
     refused: denied,
     absent: 200,
   },
   {
     name: "putWorkspace",
-    ask: dryRun(`${svc}/workspaces`, manifests.workspace),
+    ...dryRun(`${svc}/workspaces`, manifests.workspace),
     allowed: ["cluster-admin", "workspace-admin"],
     refused: denied,
     absent: 422,
   },
   {
     name: "putTeam",
-    ask: dryRun(`${svc}/teams`, manifests.team),
+    ...dryRun(`${svc}/teams`, manifests.team),
     allowed: ["manager"],
     refused: denied,
     absent: 200,
   },
   {
     name: "putVirtualAccount",
-    ask: dryRun(`${svc}/virtual-accounts`, manifests.account),
+    ...dryRun(`${svc}/virtual-accounts`, manifests.account),
     allowed: administrators,
     refused: denied,
     absent: 200,
   },
   {
     name: "putMlRepo",
-    ask: dryRun(`${svc}/ml-repos`, manifests.repo),
+    ...dryRun(`${svc}/ml-repos`, manifests.repo),
     allowed: ["ml-repo-admin"],
     refused: denied,
     absent: 200,
@@ -270,7 +278,7 @@ const rows: readonly Row[] = [
   // Writes into a place that the manifest names.
   {
     name: "putApp",
-    ask: dryRun(`${svc}/apps`, manifests.service),
+    ...dryRun(`${svc}/apps`, manifests.service),
     allowed: writeWorkspace,
     sees: seeWorkspace,
     refused: dangling,
@@ -374,9 +382,14 @@ function expected(row: Row, role: Role, place: Place): number {
   const isViewer = role === "tenant-viewer";
   if (role === "tenant-admin" || (isViewer && isOpenToViewers(row))) return place === "absent" ? absent : 200;
   if (allowed === everyone) return 200;
-  if (isViewer) return place === "absent" ? refused.unseen : refused.seen;
+  if (isViewer) return whatViewersHear(row, place);
   if (place === "own") return allowed.includes(role) ? 200 : sees.includes(role) ? refused.seen : refused.unseen;
   return refused.unseen;
+}
+
+/** What who reads the tenant should hear of a write. */
+function whatViewersHear({ refused }: Row, place: Place): number {
+  return place === "absent" ? refused.unseen : refused.seen;
 }
 
 test("every operation is in the table", () => {
@@ -405,6 +418,21 @@ test.each(signIns)(
   },
 );
 
+test.each(signIns)("S31 who reads the tenant, by %s, may make dry runs and write nothing", async (signIn) => {
+  const world = await plantWorld(signIn);
+  const viewer = world.callers.get("tenant-viewer");
+  const wrong: string[] = [];
+  for (const row of rows) {
+    for (const place of places) {
+      if (viewer === undefined || row.write === undefined) continue;
+      const { status } = await row.write(viewer, place, world);
+      if (status !== whatViewersHear(row, place)) wrong.push(`${row.name} ${place}: ${status}`);
+    }
+  }
+  expect(viewer).toBeDefined();
+  expect(wrong).toEqual([]);
+});
+
 test.each(signIns)(
   "S31 every list shows to every role, held by %s, what is its own, and its true total",
   async (signIn) => {
@@ -426,3 +454,50 @@ test.each(signIns)(
     expect(wrong).toEqual([]);
   },
 );
+
+/** How the document names those who may something without a role of that name. */
+const namesInDocument: { readonly [name: string]: readonly Role[] } = {
+  everyone,
+  "the account itself": ["account"],
+  "the owner of the token": ["account"],
+  "managers of the team": ["manager"],
+  "members of the team": ["member"],
+  // The account of this test has this role.
+  "`cluster-viewer`": ["cluster-viewer", "account"],
+};
+
+/** What the table of the document says: for each operation who may, besides the tenant's administrators. */
+async function documentedRoles(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const page = await readFile(join(import.meta.dirname, "../../docs/control-plane.md"), "utf8");
+  const [, body = ""] = /^\| operations \| who may, .*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
+  const said = body.matchAll(/^\| (?<operations>.+?) \| (?<who>.+?) \|$/gm);
+  const rowsSaid = Array.from(said, ({ groups: { operations: named = "", who = "" } = {} }) => {
+    const holders = who === "nobody" ? [] : who.split(", ");
+    const held: readonly string[] = holders.flatMap(
+      (name): readonly string[] => namesInDocument[name] ?? [name.replaceAll("`", "")],
+    );
+    return named.split(", ").map((name): readonly [string, readonly string[]] => {
+      return [name.replaceAll("`", ""), [...new Set(held)].toSorted()];
+    });
+  });
+  return new Map(rowsSaid.flat());
+}
+
+/** The same of the rows above, which were tried. */
+function triedRoles(): ReadonlyMap<string, readonly string[]> {
+  const ofRow = (row: Row): readonly [string, readonly string[]] => {
+    const isTried = row.write !== undefined;
+    const viewer = isOpenToViewers(row) ? [isTried ? "tenant-viewer (dry run)" : "tenant-viewer"] : [];
+    const held = row.allowed === everyone ? everyone : [...row.allowed, ...viewer];
+    return [[row.name, row.what ?? []].flat().join(" "), Array.from(new Set<string>(held)).toSorted()];
+  };
+  const ofListing = ({ name, sees }: Listing): readonly [string, readonly string[]] => {
+    const viewer = seesAllOf(name, "tenant-viewer") ? ["tenant-viewer"] : [];
+    return [name, [...sees, ...viewer].toSorted()];
+  };
+  return new Map([...rows.map(ofRow), ...listings.map(ofListing)]);
+}
+
+test("the table of roles in the documentation says who may what, as it was tried", async () => {
+  expect(Object.fromEntries(await documentedRoles())).toEqual(Object.fromEntries(triedRoles()));
+});
