@@ -9,7 +9,7 @@ import type { ServerSession } from "../engine/session.ts";
 import { auditRowText } from "../render/audit.ts";
 import { jsonLine, jsonText, printable } from "../render/escape.ts";
 import { linesText } from "../render/wrap.ts";
-import type { InvocationOf } from "./command.ts";
+import { type InvocationOf, refuseUnfit } from "./command.ts";
 import type { audit } from "./declarations/audit.ts";
 import { type TerminalView, terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -19,9 +19,9 @@ type AuditInvocation = InvocationOf<typeof audit>;
 
 /** Shows, exports or verifies the audit log. */
 export async function run(invocation: AuditInvocation): Promise<number> {
-  const { args, flags } = invocation;
+  const { args } = invocation;
   const [action = "show", ...more] = args;
-  requireFitting(action, flags);
+  requireFitting(action, invocation);
   if (more.length > 0 || !/^(?:show|export|verify)$/.test(action)) {
     throw new HoldfastError("invalid", `audit does not take ${args.map(printable).join(" ")}`, {
       hint: "it takes export, verify, or nothing to show the log; holdfast audit --help has examples",
@@ -44,22 +44,16 @@ export async function run(invocation: AuditInvocation): Promise<number> {
 
 type Filter = { readonly subject?: string; readonly resource?: string; readonly since?: string };
 
-// A flag that has no effect was meant to have one.
-function requireFitting(action: string, flags: AuditInvocation["flags"]): void {
-  const { subject, resource, since, follow, checkpoint, data, database } = flags;
-  const isVerified = action === "verify";
-  const unfit = isVerified
-    ? { "--subject": subject, "--resource": resource, "--since": since, "--follow": follow }
-    : { "--checkpoint": checkpoint, "--data": data, "--database": database };
-  const [given] = Object.entries(unfit).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
-  if (given !== undefined) {
-    throw new HoldfastError("invalid", `${given} has no effect here`, {
-      hint: isVerified
-        ? "audit verify reads the whole database, on the machine of the control plane: --data or --database names it"
-        : "it is for audit verify; the log is read from the control plane that --server names",
-    });
+function requireFitting(action: string, invocation: AuditInvocation): void {
+  if (action === "verify") {
+    const hint =
+      "audit verify reads the whole database, on the machine of the control plane: --data or --database names it";
+    refuseUnfit(invocation, ["subject", "resource", "since", "follow"], hint);
+  } else {
+    const hint = "it is for audit verify; the log is read from the control plane that --server names";
+    refuseUnfit(invocation, ["checkpoint", "data", "database"], hint);
   }
-  if (action === "export" && follow === true) {
+  if (action === "export" && invocation.flags.follow === true) {
     throw new HoldfastError("invalid", "--follow shows the log, and export ends with it", {
       hint: "leave one of them out",
     });
@@ -110,7 +104,7 @@ async function show(session: ServerSession, filter: Filter, invocation: AuditInv
   const diagnostics = terminal.warnings.all();
   const { server } = session;
   const report: AuditReport = { format_version: FORMAT_VERSION, server, rows, isCut, diagnostics };
-  await writeResult(terminal, view.output === "json" ? jsonText(report) : reportText(report, view));
+  await writeResult(terminal, view.output === "json" ? jsonText(report) : reportText(report, filter, view));
 }
 
 /** The newest rows of a filter, oldest first. */
@@ -131,14 +125,25 @@ async function newest(
   }
 }
 
-function reportText({ rows, isCut }: AuditReport, view: TerminalView): string {
+function reportText({ rows, isCut }: AuditReport, filter: Filter, view: TerminalView): string {
   const older = isCut ? "older rows are not shown: choose others with --since, --subject or --resource" : "";
-  const none = rows.length === 0 ? "the audit log has no such row" : "";
+  const none = rows.length === 0 ? `the audit log has no such row${formsText(filter)}` : "";
   const [head = ""] = [older, none].filter((line) => line !== "");
   return [
     ...(head === "" ? [] : [linesText(head, { indent: "", nextIndent: "  ", width: view.width })]),
     ...rows.map((row) => auditRowText(row, view)),
   ].join("");
+}
+
+/** How to write what chooses rows, where it has another form than most that rows have. */
+function formsText({ subject, resource }: Filter): string {
+  const forms = [
+    ...(subject === undefined || subject.includes(":")
+      ? []
+      : ["subjects are as user:ada@example.com, virtualaccount:ci"]),
+    ...(resource === undefined || resource.includes("/") ? [] : ["resources are as team/ml, service/c1:ws1/api"]),
+  ];
+  return forms.map((form) => `; ${form}`).join("");
 }
 
 const EVERY_MS = 1000;

@@ -62,6 +62,12 @@ export function missingFlags(needed: { readonly [flag: string]: unknown }, hint:
   return new HoldfastError("invalid", `${all} ${are} missing`, { hint });
 }
 
+/** Refuses flags, by their attributes, that were typed and have no effect here. Variables are for all commands. */
+export function refuseUnfit({ spelled }: Pick<Invocation, "spelled">, unfit: readonly string[], hint: string): void {
+  const [flag] = unfit.flatMap((name) => spelled?.get(name)?.slice(0, 1) ?? []);
+  if (flag !== undefined) throw new HoldfastError("invalid", `${flag} has no effect here`, { hint });
+}
+
 /** Spells the flags that were given on the command line. */
 export function spelledFlags(command: Command): ReadonlyMap<string, readonly string[]> {
   const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");

@@ -6,12 +6,12 @@ import { printable } from "../render/escape.ts";
 import type { InvocationOf } from "./command.ts";
 import type { disable } from "./declarations/disable.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
-import { confirm, isInteractive, say, type Terminal, writeResult } from "./terminal.ts";
+import { confirm, requireConfirmable, say, type Terminal, writeResult } from "./terminal.ts";
 
 /** Disables accounts and users for good. */
 export async function run(invocation: InvocationOf<typeof disable>): Promise<number> {
   const { args, flags, terminal } = invocation;
-  requireConsent(invocation);
+  requireConfirmable("disable", { isConfirmed: flags.yes }, terminal);
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true });
   await requireTargetConfirmed(target, flags, terminal);
   if (!flags.yes && !(await isConfirmed(args, terminal))) {
@@ -25,13 +25,6 @@ export async function run(invocation: InvocationOf<typeof disable>): Promise<num
   }
   await session.capabilities.save();
   return 0;
-}
-
-function requireConsent({ flags, terminal }: InvocationOf<typeof disable>): void {
-  if (flags.yes || isInteractive(terminal)) return;
-  throw new HoldfastError("invalid", "disable needs confirmation, and there is no terminal", {
-    hint: "run it with --yes",
-  });
 }
 
 async function isConfirmed(subjects: readonly string[], terminal: Terminal): Promise<boolean> {

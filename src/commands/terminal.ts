@@ -100,6 +100,16 @@ export function printedOn(stderr: Terminal["stderr"], terminal: Terminal): Termi
 /** The last line of a command that ran until it was asked to end. */
 export const STOPPED = "stopped: the process was asked to end";
 
+/** Refuses to begin what needs a confirmation that no flag gives, where nobody can be asked for it. */
+export function requireConfirmable(
+  what: string,
+  { isConfirmed, hint = "run it with --yes" }: { readonly isConfirmed: boolean | undefined; readonly hint?: string },
+  terminal: Terminal,
+): void {
+  if (isConfirmed || isInteractive(terminal)) return;
+  throw new HoldfastError("invalid", `${what} needs confirmation, and there is no terminal`, { hint });
+}
+
 /** Asks a yes-or-no question on the terminal; anything but `y` or `yes` is no. */
 export async function confirm(question: string, { stdin, stderr, stopping }: Terminal): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });

@@ -13,7 +13,7 @@ import type { Sink } from "../engine/token-sink.ts";
 import { count } from "../render/count-text.ts";
 import { jsonText, printable } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
-import type { InvocationOf } from "./command.ts";
+import { type InvocationOf, refuseUnfit } from "./command.ts";
 import { readySink } from "./connection/ready-sink.ts";
 import type { token } from "./declarations/token.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
@@ -24,6 +24,9 @@ import { type Terminal, writeResult } from "./terminal.ts";
 export async function run(invocation: InvocationOf<typeof token>): Promise<number> {
   const { flags, terminal } = invocation;
   const act = actionOf(invocation.args);
+  if (act.is === "list" || act.is === "revoke") {
+    refuseUnfit(invocation, ["sink"], "it is for token create and token reissue");
+  }
   const view = terminalViewOf(invocation);
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true });
   if (act.is !== "list") await requireTargetConfirmed(target, flags, terminal);

@@ -11,12 +11,12 @@ import type { Sink } from "../engine/token-sink.ts";
 import { count } from "../render/count-text.ts";
 import { jsonText, printable } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
-import type { InvocationOf } from "./command.ts";
+import { type InvocationOf, refuseUnfit } from "./command.ts";
 import { readySink } from "./connection/ready-sink.ts";
 import type { user } from "./declarations/user.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
-import { confirm, isInteractive, say, type Terminal, writeResult } from "./terminal.ts";
+import { confirm, requireConfirmable, say, type Terminal, writeResult } from "./terminal.ts";
 
 type UserInvocation = InvocationOf<typeof user>;
 type Action = { readonly is: "list" } | { readonly is: "add" | "remove"; readonly email: string };
@@ -26,8 +26,9 @@ type ReportedUser = UsersReport["users"][number];
 export async function run(invocation: UserInvocation): Promise<number> {
   const { flags, terminal } = invocation;
   const act = actionOf(invocation.args);
+  requireFitting(act, invocation);
   const view = terminalViewOf(invocation);
-  if (act.is === "remove") requireConsent(invocation);
+  if (act.is === "remove") requireConfirmable("user remove", { isConfirmed: flags.yes }, terminal);
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true });
   if (act.is !== "list") await requireTargetConfirmed(target, flags, terminal);
   if (act.is === "remove" && !flags.yes && !(await isConfirmed(act.email, terminal))) {
@@ -54,11 +55,9 @@ function actionOf([action, email, ...more]: readonly string[]): Action {
   });
 }
 
-function requireConsent({ flags, terminal }: UserInvocation): void {
-  if (flags.yes || isInteractive(terminal)) return;
-  throw new HoldfastError("invalid", "user remove needs confirmation, and there is no terminal", {
-    hint: "run it with --yes",
-  });
+function requireFitting(act: Action, invocation: UserInvocation): void {
+  if (act.is !== "add") refuseUnfit(invocation, ["sink", "token"], "it is for user add");
+  if (invocation.flags.token === false) refuseUnfit(invocation, ["sink"], "with --no-token there is no token to store");
 }
 
 function isConfirmed(email: string, terminal: Terminal): Promise<boolean> {

@@ -72,6 +72,15 @@ test("audit needs a tenant-admin, the extension, and flags that fit", async () =
     const { code, stdout, stderr } = await source.runHere(args);
     expect([args, code, stdout, stderr]).toEqual([args, 3, "", expect.stringContaining(says)]);
   }
+  // Which is for commands beside the server.
+  const withVariable = await source.runHere(["audit"], { HOLDFAST_DATABASE: "postgres://nowhere/none" });
+  expect(withVariable).toMatchObject({ code: 0, stderr: "" });
+  for (const [args, form] of [
+    [["--subject", "ada@example.com"], "subjects are as user:ada@example.com"],
+    [["--resource", "ml"], "resources are as team/ml"],
+  ] as const) {
+    expect(await source.runHere(["audit", ...args])).toMatchObject({ code: 0, stdout: expect.stringContaining(form) });
+  }
   const [, bare] = controlPlaneVariants;
   const old = await sourceOf({}, await bare?.serve());
   const missing = await old.runHere(["audit"]);

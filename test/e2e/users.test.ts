@@ -51,6 +51,21 @@ describe("the users of a control plane", () => {
     for (const args of [["user"], ["user", "add"], ["user", "list", email], ["user", "rename", email]]) {
       expect((await source.runHere(args)).code).toBe(3);
     }
+    for (const [args, flag] of [
+      [["user", "list", "--sink", "file"], "--sink"],
+      [["user", "remove", email, "--yes", "--no-token"], "--no-token"],
+      [["user", "add", email, "--no-token", "--sink", "file"], "--sink"],
+      [["token", "list", "--sink", "file"], "--sink"],
+    ] as const) {
+      const unfit = await source.runHere(args);
+      expect(unfit).toMatchObject({
+        code: 3,
+        stdout: "",
+        stderr: expect.stringContaining(`${flag} has no effect here`),
+      });
+    }
+    // Which is for all commands.
+    expect(await source.runHere(["user", "list"], { HOLDFAST_SINK: "file" })).toMatchObject({ code: 0 });
     const without = await sourceOf({}, await serve(["--documented-only"]));
     for (const args of [["list"], ["add", email, "--no-token"], ["remove", email, "--yes"]]) {
       const refused = await without.runHere(["user", ...args]);
