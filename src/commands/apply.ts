@@ -15,7 +15,7 @@ import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passLog, passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
-import { isInteractive, printedOn } from "./terminal.ts";
+import { printedOn, requireConfirmable } from "./terminal.ts";
 
 /** Enough for the plan of a hundred thousand resources. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -23,7 +23,8 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Updates the live resources to match the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
   const { flags, terminal } = invocation;
-  requireConsent(invocation);
+  const isConfirmed = flags.yes || flags.plan !== undefined;
+  requireConfirmable("apply", { isConfirmed, hint: "run it with --yes, or with --plan FILE" }, terminal);
   const view = terminalViewOf(invocation);
   const signed = flags.plan === undefined ? null : readSignedPlan(resolve(terminal.cwd, flags.plan));
   using progress = await openProgress(invocation, view);
@@ -47,7 +48,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     if (event.what === "begun") {
       hasBegun = true;
       header.print();
-      recorder.begun();
+      recorder.begun(event);
     }
     show(event);
   };
@@ -71,13 +72,6 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   // Before the result, which has the warning about a failure.
   await publisher.publish(end);
   return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });
-}
-
-function requireConsent({ flags, terminal }: Invocation): void {
-  if (flags.yes || flags.plan !== undefined || isInteractive(terminal)) return;
-  throw new HoldfastError("invalid", "apply needs confirmation, and there is no terminal", {
-    hint: "run it with --yes, or with --plan FILE",
-  });
 }
 
 /** Reads a signed plan; refuses any other file, with the reason. */

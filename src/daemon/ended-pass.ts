@@ -3,6 +3,8 @@ import type { PassConclusion, PassFacts } from "../core/report/pass-result.ts";
 
 /** What one pass reported. */
 export type PassSeen = Omit<PassFacts, "applied" | "planned"> & {
+  /** The id that its writes name; null if it has not begun to write. */
+  readonly pass: string | null;
   /** What was read of the source; null if it could not be read. */
   readonly read: ReadEvent | null;
   readonly applied: ApplyEvent | null;

@@ -249,5 +249,7 @@ async function supersededBy(
   // The common case, in which `between` need not run: the commit directly follows the previous one.
   if (read?.follows?.commit === wanted && read.follows.parent === earlier) return [];
   const commits = (await between(earlier, wanted)).filter((commit) => commit !== wanted);
-  return commits.map((commit) => ({ ...last, commit, result: "superseded", reason: null, message: null, counts: {} }));
+  // They have written nothing.
+  const { pass: _, ...times } = last;
+  return commits.map((commit) => ({ ...times, commit, result: "superseded", reason: null, message: null, counts: {} }));
 }

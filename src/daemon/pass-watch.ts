@@ -31,6 +31,7 @@ export function createPassWatch(): PassWatch {
     },
     observer: {
       emit: (event) => {
+        if (event.what === "begun") seen.pass = event.pass ?? null;
         if (event.what === "applied") seen.applied = event;
         if (event.what === "planned") seen.planned = event;
         if (event.what === "kept") seen.kept = { reason: event.reason, message: redactFailureMessage(event.message) };
@@ -52,6 +53,7 @@ const TOOK_OVER = "this process took over; the next pass reads everything again"
 
 function nothingSeen(): Seen {
   return {
+    pass: null,
     read: null,
     applied: null,
     planned: null,

@@ -104,6 +104,7 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
     commit: seen.kept === null && applied !== null ? carriedOut : wanted,
     ...outcome,
     counts: applied === null && planned === null ? {} : counts,
+    ...(seen.pass !== null && { pass: seen.pass }),
   };
   return {
     ...before,

@@ -111,7 +111,8 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   const { run, warnings } = collectWarnings(found, target, input.run);
   if (mode.is === "plan" && memory === null) await warnOfOrder(found, target, run);
   const connection = await target.server.connect(found.rules);
-  target.server.writeFor({ commit: found.desired.revision, pass: run.random.id() });
+  const pass = run.random.id();
+  target.server.writeFor({ commit: found.desired.revision, pass });
   const read = withSignedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
   requireConfiguration(connection.session.capabilities, read);
@@ -126,7 +127,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
         connection,
         read,
         part,
-        run,
+        run: { ...run, emit: (event) => run.emit(event.what === "begun" ? { ...event, pass } : event) },
         holds: target.holds,
         writeRefusal: () => refusalAt(target, run.clock.now()),
         gates: target.gates ?? null,

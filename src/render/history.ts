@@ -43,7 +43,8 @@ function linesOf(
 }
 
 function passText(pass: PassRecord): string {
-  return `${commitText(pass)}${machineText(pass)}  ${resultText(pass)}`;
+  const id = pass.pass === undefined ? "" : `; pass ${printable(pass.pass)}`;
+  return `${commitText(pass)}${machineText(pass)}  ${resultText(pass)}${id}`;
 }
 
 // What a person has asked for on the dashboard.

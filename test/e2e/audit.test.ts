@@ -41,6 +41,13 @@ test("audit shows who changed which fields, of which commit and in which pass, i
   const all = JSON.parse((await source.runHere(["audit", "--since", "1h", "-o", "json"])).stdout).rows;
   // All writes of a pass name the same one.
   expect(new Set(all.filter((row: Row) => row.commit === commit).map((row: Row) => row.pass)).size).toBe(1);
+  // By which the pass is found in the history.
+  const history = JSON.parse((await source.runHere(["history", "-o", "json"])).stdout);
+  expect(history.targets[0].passes).toMatchObject([
+    { commit, pass: rows[0].pass },
+    { commit: second, pass: rows[1].pass },
+  ]);
+  expect((await source.runHere(["history"])).stdout).toContain(`; pass ${rows[1].pass}`);
   const shown = await source.runHere(["audit", "--resource", "team/ops", "--subject", "user:admin"], { COLUMNS: "80" });
   expect(shown).toMatchObject({ code: 0, stderr: "" });
   expect(shown.stdout).toMatch(/^\S+Z {2}user:admin {2}putTeam team\/ops: created$/m);

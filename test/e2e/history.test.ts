@@ -19,6 +19,13 @@ test("history tells what became of a resource, and when live had drifted", async
   expect(await run(["reconcile"])).toMatchObject({ code: 1 });
   daemon.kill("SIGTERM");
   await daemon.ended;
+  const audited = JSON.parse((await run(["audit", "--resource", "team/ml", "-o", "json"])).stdout).rows;
+  const { passes } = JSON.parse((await run(["history", "-o", "json"])).stdout).targets[0];
+  const written = passes.filter(({ pass }: { readonly pass?: string }) => pass !== undefined);
+  expect(written).toMatchObject([
+    { commit: first, pass: audited[0].pass },
+    { commit: first, pass: audited[2].pass },
+  ]);
   const eventsOf = async (...args: readonly string[]) => {
     const { targets } = JSON.parse((await run(["history", ...args, "-o", "json"])).stdout);
     return targets[0].events.map((event: { [name: string]: unknown }) => {

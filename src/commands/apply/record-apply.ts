@@ -1,5 +1,5 @@
 import type { WriteRefusal } from "../../core/guards/write-refusal.ts";
-import type { ApplyEvent } from "../../core/report/events.ts";
+import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
 import type { PassRecord } from "../../core/report/target-status.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
@@ -19,12 +19,14 @@ import type { Terminal } from "../terminal.ts";
 /** Records an apply in the history and the status of its target, as a daemon records its passes. */
 export type ApplyRecorder = {
   /** The writes begin: until the end is recorded, the status says that an apply is under way. */
-  readonly begun: () => void;
+  readonly begun: (event: BegunEvent) => void;
   /** `overridden`: the order of targets that a person has overridden; null if it was met. */
   readonly ended: (end: ApplyEvent, overridden: string | null) => Promise<void>;
   /** The same of an apply of a commit that an error has ended after it began to write. */
   readonly failed: (error: unknown, commit: string | null, overrides: Overrides) => Promise<void>;
 };
+
+type BegunEvent = Extract<PassEvent, { what: "begun" }>;
 
 /** What a person has overridden by flags: the freeze in which the target is written, and the order of targets; null if neither. */
 type Overrides = { readonly forced: WriteRefusal | null; readonly overridden: string | null };
@@ -38,8 +40,10 @@ export async function createApplyRecorder(
   const stored = await (await state.target()).status();
   const before = { ...neverRunStatus(name, remote?.name ?? null), ...stored };
   let begun = Promise.resolve();
+  const watch = createPassWatch();
   return {
-    begun: () => {
+    begun: (event) => {
+      watch.observer.emit(event);
       // Stored before the first intent, since a state stores in order. `ended` reports a failure.
       begun = withHistory(state, (store) => store.keep({ status: applyingStatus(before, startedAt) }));
       begun.catch(() => undefined);
@@ -60,7 +64,6 @@ export async function createApplyRecorder(
     wanted: string | null,
     { forced, overridden }: Overrides,
   ): Promise<void> {
-    const watch = createPassWatch();
     tell(watch.observer);
     const pass = watch.end({ startedAt, endedAt: now(), nextAt: null, wanted });
     const status = statusAfter(before, pass);

@@ -1069,6 +1069,10 @@ readonly counts: {
  * The process that ran it, by its host and number; absent where one process runs all passes
  */
 readonly machine?: string
+/**
+ * Its id, by which the audit log of the control plane names it; absent where it has written nothing
+ */
+readonly pass?: string
 }
 /**
  * What a person asked for on the dashboard; absent for passes

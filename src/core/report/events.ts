@@ -163,8 +163,8 @@ export type ApplyEvent = {
 export type ProgressEvent =
   /** A long list is read; `rows` is the number of rows so far. */
   | { readonly what: "listing"; readonly kind: string; readonly rows: number }
-  /** The writes of a plan begin; `steps` is the number of steps that send one. */
-  | { readonly what: "begun"; readonly steps: number }
+  /** The writes of a plan begin: how many steps send one, and the id of the pass, which the writes name. */
+  | { readonly what: "begun"; readonly steps: number; readonly pass?: string }
   | { readonly what: "started"; readonly step: Step }
   /** `place` is the `file:line:column` that an error is about. */
   | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome; readonly place: string | null }
