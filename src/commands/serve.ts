@@ -55,6 +55,7 @@ async function start(
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const {
     keepDays,
+    keepHistories,
     keepRuns,
     keepReplies,
     keepAuditDays,
@@ -86,6 +87,7 @@ async function start(
       ...(rateLimit === undefined ? {} : { rateLimit }),
       retention: {
         ...(keepDays === undefined ? {} : { days: keepDays }),
+        ...(keepHistories === undefined ? {} : { histories: keepHistories }),
         ...(keepRuns === undefined ? {} : { runs: keepRuns }),
         ...(keepReplies === undefined ? {} : { replies: keepReplies }),
         ...(keepAuditDays === undefined ? {} : { auditDays: keepAuditDays }),

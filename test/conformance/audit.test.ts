@@ -5,6 +5,8 @@ import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { pruneAudit } from "../../src/server/audit/prune.ts";
 import type { AuditMark } from "../../src/server/audit/verify.ts";
+import { insertAuditRow } from "../../src/server/database/audit.ts";
+import { keptByDefault, retentionJob } from "../../src/server/jobs/retention.ts";
 import { verifyAuditInDatabase } from "../../src/server/offline-admin.ts";
 import { openContextWithoutJobs } from "../../src/server/open-context.ts";
 import type { DataOptions } from "../../src/server/options.ts";
@@ -380,7 +382,8 @@ test("a chain that was pruned begins after a signed mark, and without that mark 
   {
     await using stack = new AsyncDisposableStack();
     const context = await openContextWithoutJobs(await optionsOf(data), data, stack);
-    expect(await pruneAudit(context, rows[9].id)).toBe(9);
+    const pruning = await context.store.write((transaction) => pruneAudit(transaction, context, rows[9].id));
+    expect(pruning).toEqual({ pruned: 9, hasMore: false });
   }
   const left = await statement(data, "SELECT number FROM audit ORDER BY id");
   expect(left.map(({ number }) => Number(number))).toEqual(rows.slice(9).map(({ number }) => Number(number)));
@@ -389,4 +392,38 @@ test("a chain that was pruned begins after a signed mark, and without that mark 
   expect(kinds(await verified(data))).toEqual(["removed 10"]);
   await statement(data, "DELETE FROM audit_marks WHERE kind = 'pruned'");
   expect(kinds(await verified(data))).toEqual(["removed 1-10"]);
+});
+
+test("a row of a server whose clock is behind, written while the log is pruned, is not deleted without a mark", async () => {
+  const { data } = await written();
+  await using stack = new AsyncDisposableStack();
+  const context = await openContextWithoutJobs(await optionsOf(data), data, stack);
+  const clock = { ...machine.clock, now: () => machine.clock.now() - 400 * 86_400_000 };
+  const behind = await openContextWithoutJobs({ ...(await optionsOf(data)), clock }, data, stack);
+  const { id: chain } = behind.audit.chain;
+  const row = { principal: "user:admin", operation: "19", resource: "team/late", outcome: "done" } as const;
+  const write = () =>
+    behind.store.write((transaction) =>
+      insertAuditRow(transaction, behind, { ...row, keyHash: null, fencingNumber: null, details: {} }),
+    );
+  await write();
+  let count = 1;
+  const store: typeof context.store = {
+    ...context.store,
+    write: async (change) => {
+      const result = await context.store.write(change);
+      if (count < 6) {
+        count += 1;
+        await write();
+      }
+      return result;
+    },
+  };
+  await statement(data, "UPDATE retention SET due_at = 0");
+  await retentionJob(keptByDefault).run({ ...context, store });
+  const left = await statement(data, "SELECT number FROM audit WHERE chain = ?", [chain]);
+  const marks = await statement(data, "SELECT number FROM audit_marks WHERE kind = 'pruned' AND chain = ?", [chain]);
+  expect(marks).toHaveLength(1);
+  expect(Number(marks[0]?.number) + left.length).toBe(count);
+  expect(await verified(data)).toMatchObject({ findings: [] });
 });

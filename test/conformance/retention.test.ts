@@ -69,6 +69,25 @@ test("of rollouts that ended long ago the last status stays, and everything of t
   expect(oldest.deploymentStatuses).toEqual([oldest.currentStatus]);
 });
 
+test("of each application the status history of the newest versions stays, up to a number", async () => {
+  const data = await temporaryFolder();
+  const first = await startControlPlane({ data });
+  await plantWorkspace(first.admin);
+  const ids = new Map<string, string>();
+  for (const name of ["busy", "busy", "quiet", "busy", "busy"]) {
+    ids.set(name, (await first.admin.put(apps, { manifest: { ...service, name } })).body.data.applicationId);
+    const id = ids.get(name) ?? "";
+    await expect.poll(async () => (await statuses(first.admin, id))[0], { timeout: 60_000 }).toEqual(whole);
+  }
+  await first.close();
+  const { admin } = await startPruning(data, { histories: 2 });
+  const pruned = ["DEPLOY_SUCCESS"];
+  await expect
+    .poll(() => statuses(admin, ids.get("busy") ?? ""), { timeout: 60_000 })
+    .toEqual([whole, whole, pruned, pruned]);
+  expect(await statuses(admin, ids.get("quiet") ?? "")).toEqual([whole]);
+});
+
 test("runs of jobs that ended long ago go, except for the newest of each job", async () => {
   const data = await temporaryFolder();
   const first = await startedBefore(91, { data });

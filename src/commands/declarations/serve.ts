@@ -31,6 +31,7 @@ export const serve = declareCommand({
     "rateLimit",
     "maxLeaseSeconds",
     "keepDays",
+    "keepHistories",
     "keepRuns",
     "keepReplies",
     "keepAuditDays",

@@ -307,6 +307,10 @@ export const flags = {
     parse: whole(1, 36_500),
     byDefault: 90,
   }),
+  keepHistories: numberFlag("--keep-histories <n>", "versions of each application whose status history is kept", {
+    parse: whole(1),
+    byDefault: 1000,
+  }),
   keepRuns: numberFlag("--keep-runs <n>", "ended runs of each job that are kept", {
     parse: whole(1),
     byDefault: 1000,
