@@ -30,6 +30,8 @@ type RowContent = Omit<Tables["audit"], "chain" | "number" | "key_id" | "link">;
 export class AuditChain {
   readonly id: string;
   readonly key: SealKey;
+  /** The last number that was signed as complete, and when; null until somebody looks first. */
+  checkpoint: { readonly number: number; readonly at: number } | null = null;
   #number = 0;
   #link = "";
   readonly #open = new Map<number, TakenRow>();

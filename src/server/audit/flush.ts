@@ -6,8 +6,6 @@ import { markSignature } from "./chain.ts";
 const EVERY_MS = 1000;
 const CHECKPOINT_MS = 60_000;
 
-const checkpoints = new WeakMap<Context["audit"], { readonly number: number; readonly at: number }>();
-
 /**
  * Writes what the audit log lacks: refusals, signatures of numbers that were not used, and each minute, or now, a
  * checkpoint. Returns when to run again, in epoch milliseconds.
@@ -16,12 +14,12 @@ export async function flushAudit(context: Context, when: "due" | "now" = "due"):
   const { audit, clock } = context;
   await writeRefusals(context);
   await signLost(context);
-  const last = checkpoints.get(audit) ?? { number: 0, at: clock.now() };
-  checkpoints.set(audit, last);
-  const { number, link } = audit.chain.settled();
-  if (number > last.number && (when === "now" || clock.now() - last.at >= CHECKPOINT_MS)) {
+  const { chain } = audit;
+  chain.checkpoint ??= { number: 0, at: clock.now() };
+  const { number, link } = chain.settled();
+  if (number > chain.checkpoint.number && (when === "now" || clock.now() - chain.checkpoint.at >= CHECKPOINT_MS)) {
     await writeCheckpoint(context, number, link);
-    checkpoints.set(audit, { number, at: clock.now() });
+    chain.checkpoint = { number, at: clock.now() };
   }
   return clock.now() + EVERY_MS;
 }
