@@ -1,6 +1,3 @@
-import { Agent as HttpAgent, request as requestInClear } from "node:http";
-import { Agent as HttpsAgent, request as requestOverTls } from "node:https";
-import { getCACertificates } from "node:tls";
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -17,6 +14,7 @@ import {
 } from "openid-client";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Secret } from "../contract/secret.ts";
+import { requestBounded } from "./bounded-request.ts";
 import { IssuerError } from "./issuer-error.ts";
 import { isSentInClear } from "./loopback.ts";
 
@@ -120,35 +118,16 @@ function claimsOf(token: string): { readonly aud?: unknown; readonly exp?: unkno
 /** More than any issuer says of itself. */
 const MOST_BYTES = 1024 * 1024;
 
-// Unlike that of Node, it takes certificates of one issuer, follows the proxies of an environment, and ends a reply that is too large.
 function createFetch({ ca = null, env }: IssuerAddress): CustomFetch {
-  const trusted = ca === null ? {} : { ca: [...getCACertificates("default"), ca] };
-  return (url, { method, headers, body, signal }) => {
-    const isTls = url.startsWith("https:");
-    const agent = isTls ? new HttpsAgent({ ...trusted, proxyEnv: env }) : new HttpAgent({ proxyEnv: env });
+  return async (url, { method, headers, body, signal }) => {
     const content = body === undefined || body === null ? null : String(body);
-    return new Promise<Response>((resolve, reject) => {
-      const options = { method, headers, agent, ...(signal ? { signal } : {}) };
-      const request = (isTls ? requestOverTls : requestInClear)(url, options, (reply) => {
-        const pieces: Buffer[] = [];
-        let size = 0;
-        reply.on("data", (piece: Buffer) => {
-          size += piece.length;
-          if (size > MOST_BYTES) reply.destroy(new Error(`the reply is larger than ${MOST_BYTES} bytes`));
-          else pieces.push(piece);
-        });
-        reply.once("error", reject);
-        reply.once("end", () => {
-          const { statusCode: status = 500, headers: got } = reply;
-          const shown = Object.entries(got).flatMap(([name, value]): [string, string][] =>
-            value === undefined ? [] : [[name, [value].flat().join(", ")]],
-          );
-          const isEmpty = status === 204 || status === 304;
-          resolve(new Response(isEmpty ? null : Buffer.concat(pieces), { status, headers: shown }));
-        });
-      });
-      request.once("error", reject);
-      request.end(content ?? undefined);
-    }).finally(() => agent.destroy());
+    const authorities = ca === null ? [] : [ca];
+    const asked = { method, headers, body: content, authorities, env, maxBytes: MOST_BYTES, signal };
+    const { status, headers: got, body: bytes } = await requestBounded(url, asked);
+    const shown = Object.entries(got).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, [value].flat().join(", ")]],
+    );
+    const isEmpty = status === 204 || status === 304;
+    return new Response(isEmpty ? null : bytes, { status, headers: shown });
   };
 }

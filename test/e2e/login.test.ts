@@ -1,54 +1,19 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
-import { createRemoteJWKSet, jwtVerify } from "jose";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { type CountingProxy, startCountingProxy } from "../support/counting-proxy.ts";
 import { cliClient, goThrough, type OidcIssuer, startOidcIssuer } from "../support/oidc-issuer.ts";
 import type { Ended } from "../support/process.ts";
-import { type Server, serve } from "../support/server.ts";
+import { type Server, type ServerProcess, serve, serveProcess } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
-type Front = {
-  readonly url: string;
-  /** Every bearer token that it was sent. */
-  readonly seen: string[];
-  /** From now on these are refused. */
-  readonly refused: Set<string>;
-};
+/** A control plane that takes the tokens of an issuer for an audience, and shows which tokens it was sent. */
+type Front = CountingProxy & Pick<ServerProcess, "data" | "call">;
 
-/** A front of a control plane that takes the tokens of an issuer for its audience, and nothing else. */
-async function front({ url, token }: Server, issuer: OidcIssuer, audience = issuer.audience): Promise<Front> {
-  const keys = createRemoteJWKSet(new URL(`${issuer.url}/jwks`));
-  const [seen, refused]: [string[], Set<string>] = [[], new Set()];
-  const server = createServer(async (asked, reply) => {
-    const body = await buffer(asked);
-    const bearer = (asked.headers.authorization ?? "").replace(/^Bearer /, "");
-    seen.push(bearer);
-    const isValid = await jwtVerify(bearer, keys, { issuer: issuer.url, audience }).then(
-      () => !refused.has(bearer),
-      () => false,
-    );
-    if (!isValid) {
-      reply.writeHead(401, { "content-type": "application/json" });
-      return reply.end(JSON.stringify({ statusCode: 401, message: "the token is not valid", code: "unauthenticated" }));
-    }
-    const answer = await fetch(url + asked.url, {
-      method: asked.method ?? "GET",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      ...(body.length === 0 ? {} : { body }),
-    });
-    reply.writeHead(answer.status, { "content-type": "application/json" });
-    return reply.end(Buffer.from(await answer.arrayBuffer()));
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  return { url: `http://127.0.0.1:${address.port}`, seen, refused };
+/** Starts `holdfast serve` with an issuer. */
+async function front(issuer: OidcIssuer, audience = issuer.audience): Promise<Front> {
+  const plane = await serveProcess(["--oidc-issuer", issuer.url, "--oidc-audience", audience]);
+  return { ...(await startCountingProxy(plane)), data: plane.data, call: plane.call };
 }
 
 type Person = {
@@ -90,12 +55,12 @@ function argsFor(server: Pick<Server, "url">, issuer: OidcIssuer): readonly stri
 
 test("a person signs in once, and commands use the login for that control plane alone", async () => {
   const issuer = await startOidcIssuer();
-  const [server, other] = [await front(await serve(), issuer), await front(await serve(), issuer)];
+  const [server, other] = [await front(issuer), await front(issuer)];
   const ada = await person();
   const ended = await ada.login(argsFor(server, issuer));
   expect(ended).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^signed in to http:\S+ as user:admin; valid/),
+    stdout: expect.stringMatching(/^signed in to http:\S+ as user:ada@example\.com; valid/),
   });
   const { token, refreshToken } = await ada.stored();
   for (const secret of [token, refreshToken]) expect(ended.stdout + ended.stderr).not.toContain(secret);
@@ -106,8 +71,14 @@ test("a person signs in once, and commands use the login for that control plane 
   expect(whoami).toMatchObject({ code: 0, stdout: expect.stringContaining(`token of the login at ${issuer.url}\n`) });
   const told = JSON.parse((await ada.run(["whoami", "--server", server.url, "-o", "json"])).stdout);
   expect(told.credential).toEqual({ from: "login", place: issuer.url });
-  expect(await ada.run(["plan", "--server", server.url])).toMatchObject({ code: 0 });
-  expect(new Set(server.seen)).toEqual(new Set([token]));
+  // A request of hers, with the rights that she has there.
+  const manifest = { type: "team", name: "ml", members: ["joe@example.com"], managers: ["ada@example.com"] };
+  await server.call("PUT", "/api/svc/v1/teams", { manifest });
+  await ada.source.write("ml.yaml", JSON.stringify({ ...manifest, members: ["joe@example.com", "zoe@example.com"] }));
+  expect(await ada.run(["apply", "--yes", "--allow-adopt", "--server", server.url])).toMatchObject({ code: 0 });
+  const { data: rows } = await server.call("GET", "/api/svc/v1/audit?resource=team%2Fml&limit=1");
+  expect(rows).toMatchObject([{ subject: "user:ada@example.com", token: `sign-in/${issuer.url}`, outcome: "done" }]);
+  expect(server.tokens()).toEqual(new Set([token]));
 
   // Any token that is given comes first.
   await writeFile(join(ada.source.folder, "token"), "token-of-a-file\n");
@@ -115,9 +86,10 @@ test("a person signs in once, and commands use the login for that control plane 
     [[], { HOLDFAST_TOKEN: "token-of-the-environment" }],
     [["--token-file", "token"], {}],
   ] as const) {
-    server.seen.length = 0;
+    const before = server.tokens();
     expect(await ada.run(["whoami", "--server", server.url, ...args], env)).toMatchObject({ code: 4 });
-    expect(new Set(server.seen)).toEqual(new Set([args.length > 0 ? "token-of-a-file" : "token-of-the-environment"]));
+    const given = args.length > 0 ? "token-of-a-file" : "token-of-the-environment";
+    expect(server.tokens().difference(before)).toEqual(new Set([given]));
   }
 
   const stranger = await ada.run(["whoami", "--server", other.url]);
@@ -125,13 +97,13 @@ test("a person signs in once, and commands use the login for that control plane 
     code: 4,
     stderr: expect.stringMatching(/no token is given\n {2}→ sign in with holdfast/),
   });
-  expect(other.seen).toEqual([]);
+  expect(other.tokens()).toEqual(new Set());
 });
 
 test("a login is renewed before its end and when it is refused, by one process at a time", async () => {
   // Shorter than what a command wants to have left.
   const issuer = await startOidcIssuer({ tokenSeconds: 20 });
-  const server = await front(await serve(), issuer);
+  const server = await front(issuer);
   const ada = await person();
   expect(await ada.login(argsFor(server, issuer))).toMatchObject({ code: 0 });
   const first = await ada.stored();
@@ -144,11 +116,14 @@ test("a login is renewed before its end and when it is refused, by one process a
   expect(issuer.tokenRequests()).toBeGreaterThan(before);
 
   const lasting = await startOidcIssuer();
-  const strict = await front(await serve(), lasting);
+  const strict = await front(lasting);
   const bob = await person();
   expect(await bob.login(argsFor(strict, lasting), "bob")).toMatchObject({ code: 0 });
   const { token } = await bob.stored();
-  strict.refused.add(token);
+  expect(await bob.run(["revoke", "user:bob@example.com", "--data", strict.data])).toMatchObject({ code: 0 });
+  // Of the second of the revocation no token is valid.
+  const revokedAt = Date.now();
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(revokedAt + 1000), { timeout: 10_000 });
   const asked = lasting.tokenRequests();
   expect(await bob.run(["whoami", "--server", strict.url])).toMatchObject({ code: 0, stderr: "" });
   expect((await bob.stored()).token).not.toBe(token);
@@ -157,7 +132,7 @@ test("a login is renewed before its end and when it is refused, by one process a
 
 test("logout has the issuer renew nothing more, and removes the login also when the issuer is away", async () => {
   const issuer = await startOidcIssuer();
-  const server = await front(await serve(), issuer);
+  const server = await front(issuer);
   const ada = await person();
   expect(await ada.login(argsFor(server, issuer))).toMatchObject({ code: 0 });
   const { refreshToken } = await ada.stored();
@@ -178,7 +153,7 @@ test("logout has the issuer renew nothing more, and removes the login also when 
 
 test("a login that has ended says how to sign in again", async () => {
   const issuer = await startOidcIssuer({ tokenSeconds: 20 });
-  const server = await front(await serve(), issuer);
+  const server = await front(issuer);
   const ada = await person();
   expect(await ada.login(argsFor(server, issuer))).toMatchObject({ code: 0 });
   const { refreshToken: token } = await ada.stored();
@@ -196,7 +171,7 @@ test("a login that has ended says how to sign in again", async () => {
 
 test("the operator's configuration names the issuer, and chooses between logins", async () => {
   const issuer = await startOidcIssuer();
-  const server = await front(await serve(), issuer);
+  const server = await front(issuer);
   const ada = await person();
   const audience = issuer.audience;
   const operator = await sourceOf({
@@ -217,7 +192,7 @@ test("the operator's configuration names the issuer, and chooses between logins"
     cliClient,
   ]);
   expect(own).toMatchObject({ code: 4, stderr: expect.stringContaining("nothing was stored") });
-  const second = await front(await serve(), issuer, cliClient);
+  const second = await front(issuer, cliClient);
   expect(await ada.login(["--server", second.url, "--issuer", issuer.url, "--client-id", cliClient])).toMatchObject({
     code: 0,
   });
@@ -230,7 +205,7 @@ test("the operator's configuration names the issuer, and chooses between logins"
   const both = await ada.run(["whoami", "--server", server.url]);
   expect(both).toMatchObject({ code: 4, stderr: expect.stringContaining(`there are 2 logins of ${server.url}`) });
   expect(await ada.run(["whoami", ...config])).toMatchObject({ code: 0 });
-  expect(server.seen).not.toContain("CANARY-other");
+  expect([...server.tokens()]).not.toContain("CANARY-other");
 
   // A pull request could change it.
   await ada.source.write("holdfast.yaml", `login: { issuer: "${issuer.url}", clientId: ${cliClient} }\n`);

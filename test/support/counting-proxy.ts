@@ -4,7 +4,12 @@ import { listen } from "./listen.ts";
 import type { Server } from "./server.ts";
 
 /** A proxy before a control plane that counts what it is asked; the leases of writers, which are renewed by the clock, do not count. */
-export type CountingProxy = { readonly url: string; readonly requests: () => readonly string[] };
+export type CountingProxy = {
+  readonly url: string;
+  readonly requests: () => readonly string[];
+  /** Every bearer token that it was sent. */
+  readonly tokens: () => ReadonlySet<string>;
+};
 
 /** What a proxy does beside passing requests on. */
 export type Interference = {
@@ -22,8 +27,10 @@ export async function startCountingProxy(
   { answer = () => null, answered = async () => undefined, replace }: Interference = {},
 ): Promise<CountingProxy> {
   const requests: string[] = [];
+  const tokens = new Set<string>();
   const proxy = createServer((asked, reply) => {
     const { method, url: path = "", headers } = asked;
+    if (headers.authorization !== undefined) tokens.add(headers.authorization.replace(/^Bearer /, ""));
     if (!path.includes("/leases")) requests.push(`${method} ${path}`);
     const own = answer(path);
     if (own !== null) {
@@ -46,5 +53,5 @@ export async function startCountingProxy(
     asked.pipe(passed);
   });
   const address = await listen(proxy);
-  return { url: address, requests: () => requests };
+  return { url: address, requests: () => requests, tokens: () => new Set(tokens) };
 }

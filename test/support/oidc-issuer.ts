@@ -3,6 +3,8 @@ import { createServer, type RequestListener } from "node:http";
 import { Provider } from "oidc-provider";
 import { onTestFinished, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
+import { listen } from "./listen.ts";
+import { audience } from "./own-issuer.ts";
 
 /** What an issuer tells of a person beside the name that it signs in with. */
 export type PersonClaims = { readonly [claim: string]: unknown };
@@ -39,22 +41,14 @@ export async function startOidcIssuer({
 } = {}): Promise<OidcIssuer> {
   let listener: RequestListener = (_, reply) => reply.end();
   const server = createServer((request, reply) => listener(request, reply));
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  const url = `http://127.0.0.1:${address.port}`;
-  const audience = "https://control.example.com";
+  const url = await listen(server);
   const persons = new Map<string, PersonClaims>();
   // It advises on every default that it uses.
   for (const method of ["info", "warn"] as const) {
     const said = vi.spyOn(console, method).mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
   }
-  const provider = new Provider(url, configurationOf({ audience, persons, tokenSeconds, redirectUris }));
+  const provider = new Provider(url, configurationOf({ persons, tokenSeconds, redirectUris }));
   const answer = provider.callback();
   let tokenRequests = 0;
   listener = (request, reply) => {
@@ -73,12 +67,10 @@ export async function startOidcIssuer({
 }
 
 function configurationOf({
-  audience,
   persons,
   tokenSeconds,
   redirectUris,
 }: {
-  readonly audience: string;
   readonly persons: ReadonlyMap<string, PersonClaims>;
   readonly tokenSeconds: number;
   readonly redirectUris: readonly string[];

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import { calculateJwkThumbprint, exportJWK, SignJWT } from "jose";
-import { onTestFinished } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
+import { listen } from "./listen.ts";
 import { machine } from "./machine.ts";
 
 /** For whom the tokens are. */
@@ -30,14 +30,7 @@ export async function ownIssuer() {
     const jwks = { keys: await Promise.all(keys.map(jwkOf)) };
     reply.end(JSON.stringify(path.includes("well-known") ? { issuer: url, jwks_uri: `${url}/jwks` } : jwks));
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = await listen(server);
   const sign = async (
     claims: { readonly [name: string]: unknown },
     { key = first, header = {} }: { readonly key?: Key; readonly header?: object } = {},

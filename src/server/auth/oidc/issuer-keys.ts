@@ -1,10 +1,8 @@
-import { get as getInClear, Agent as HttpAgent } from "node:http";
-import { get as getOverTls, Agent as HttpsAgent } from "node:https";
-import { getCACertificates } from "node:tls";
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 import type { Clock } from "../../../clock/clock.ts";
 import { errorMessage } from "../../../contract/error-message.ts";
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
+import { requestBounded } from "../../../http/bounded-request.ts";
 import { isSentInClear } from "../../../http/loopback.ts";
 import type { Log } from "../../../log/log.ts";
 import type { OidcOptions } from "./claims.ts";
@@ -100,41 +98,15 @@ async function readKeys(options: OidcOptions, clock: Clock): Promise<{ readonly 
   return { keys };
 }
 
-// The agents of Node follow the proxies of an environment. Redirects are not followed.
 async function readJson(url: string, { authorities = [], env = {} }: OidcOptions, clock: Clock): Promise<Json> {
-  const isTls = url.startsWith("https:");
-  const trusted = authorities.length === 0 ? {} : { ca: [...getCACertificates("default"), ...authorities] };
-  const agent = isTls
-    ? new HttpsAgent({ ...trusted, rejectUnauthorized: true, proxyEnv: env })
-    : new HttpAgent({ proxyEnv: env });
   const signal = clock.timeout(TIMEOUT_MS);
+  const headers = { accept: "application/json" };
   try {
-    return JSON.parse(
-      await new Promise<string>((resolve, reject) => {
-        const request = (isTls ? getOverTls : getInClear)(url, {
-          agent,
-          signal,
-          headers: { accept: "application/json" },
-        });
-        request.once("error", reject);
-        request.once("response", (reply) => {
-          const chunks: Buffer[] = [];
-          let size = 0;
-          reply.once("error", reject);
-          reply.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
-          if (reply.statusCode !== 200) reply.destroy(new Error(`${url} answered ${reply.statusCode}`));
-          reply.on("data", (chunk: Buffer) => {
-            size += chunk.length;
-            if (size > MAX_BYTES) reply.destroy(new Error(`${url} answered more than ${MAX_BYTES} bytes`));
-            else chunks.push(chunk);
-          });
-        });
-      }),
-    );
+    const reply = await requestBounded(url, { headers, authorities, env, maxBytes: MAX_BYTES, signal });
+    if (reply.status !== 200) throw new Error(`${url} answered ${reply.status}`);
+    return JSON.parse(reply.body.toString("utf8"));
   } catch (error) {
     if (signal.aborted) throw new Error(`${url} did not answer within ${TIMEOUT_MS / 1000} s`, { cause: error });
     throw error;
-  } finally {
-    agent.destroy();
   }
 }
