@@ -8,7 +8,7 @@ import { createApplyHeader, createApproval } from "./apply/approval.ts";
 import { openProgress } from "./apply/progress.ts";
 import { createApplyRecorder } from "./apply/record-apply.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
-import type { Invocation, InvocationOf } from "./command.ts";
+import type { InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
