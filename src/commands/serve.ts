@@ -52,7 +52,7 @@ async function start(
   { folder, log }: { readonly folder: string; readonly log: Log },
 ): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
   const { flags, terminal } = invocation;
-  const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
+  const { database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const {
     keepDays,
     keepHistories,
@@ -83,7 +83,7 @@ async function start(
       ...rolloutOptions(invocation),
       ...(seed === undefined ? {} : { seed: await readSeed(seed, terminal) }),
       ...(read === null ? {} : { snapshot: read.snapshot }),
-      ...(artifactRoot === undefined ? {} : { artifactRoot }),
+      ...artifactOptions(invocation),
       ...(rateLimit === undefined ? {} : { rateLimit }),
       retention: {
         ...(keepDays === undefined ? {} : { days: keepDays }),
@@ -124,6 +124,17 @@ function startText({ flags, terminal: { env } }: Invocation, folder: string, url
   return Object.entries(rows)
     .map(([name, text]) => `${name.padEnd(12)}${printable(text)}\n`)
     .join("");
+}
+
+/** Where the files of staged versions go. */
+function artifactOptions({ flags, terminal: { cwd } }: Invocation): Partial<ControlPlaneOptions> {
+  const { artifactRoot, artifactFolder, stageHours, stageGigabytes } = flags;
+  return {
+    ...(artifactRoot === undefined ? {} : { artifactRoot }),
+    ...(artifactFolder === undefined ? {} : { artifactFolder: resolve(cwd, artifactFolder) }),
+    ...(stageHours === undefined ? {} : { stageHours }),
+    ...(stageGigabytes === undefined ? {} : { stageBytes: stageGigabytes * 1_000_000_000 }),
+  };
 }
 
 function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlaneOptions, "tls"> {

@@ -11,6 +11,8 @@ declare module "fastify" {
     readonly operation?: string;
     /** Whether its replies last for as long as their readers want, so that their times say nothing. */
     readonly isStream?: true;
+    /** Whether its body is a file, of any type and size, for which its sender takes any time. */
+    readonly takesFile?: boolean;
   }
 }
 

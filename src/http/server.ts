@@ -22,6 +22,7 @@ import { addMetrics, type MetricsOptions } from "./metrics.ts";
 import { parseQueryText } from "./parse-query.ts";
 
 const CLOSING_MS = 10_000;
+const REQUEST_MS = 30_000;
 
 /** How long a client may take, in milliseconds. */
 export type ServerTimeouts = {
@@ -54,6 +55,8 @@ export type HttpOptions = {
   /** Certificate and key; plain HTTP without them. */
   readonly tls?: SecureContextOptions;
   readonly timeouts?: Partial<ServerTimeouts>;
+  /** Whether there are routes that take files, to which the time for a whole request does not apply. @default false */
+  readonly takesFiles?: boolean;
   /** Aborted when the server is about to close: `/readyz` fails, and connections close after their next reply. */
   readonly draining?: AbortSignal;
   /** Aborted when closing must not wait any longer: connections are closed at once. */
@@ -75,6 +78,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   addMetrics(app, operations, clock, options.metrics);
   logRequests(app, log, options.requestLevel ?? "debug");
   traceRequests(app);
+  if (options.takesFiles === true) limitRequestTimes(app, clock, options.timeouts?.request ?? REQUEST_MS);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
   app.setErrorHandler((error, request, reply) => {
     const explained = explain(error);
@@ -106,10 +110,10 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
 }
 
 function createApp(
-  { bodyLimit = BODY_CAP, timeouts = {}, tls, random }: HttpOptions,
+  { bodyLimit = BODY_CAP, timeouts = {}, takesFiles = false, tls, random }: HttpOptions,
   log: FastifyBaseLogger,
 ): FastifyInstance {
-  const { headers = 10_000, request = 30_000, silence = 120_000, idle = 65_000 } = timeouts;
+  const { headers = 10_000, request = REQUEST_MS, silence = 120_000, idle = 65_000 } = timeouts;
   const http = {
     maxHeaderSize: 16_384,
     headersTimeout: headers,
@@ -120,7 +124,7 @@ function createApp(
     loggerInstance: log.child({}, { level: "warn" }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    requestTimeout: request,
+    requestTimeout: takesFiles ? 0 : request,
     keepAliveTimeout: idle,
     connectionTimeout: silence,
     forceCloseConnections: "idle" as const,
@@ -165,7 +169,8 @@ function acceptJsonOnly(app: FastifyInstance, bodyLimit: number): void {
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
     parseJsonBody(body),
   );
-  app.addHook("onRequest", ({ raw: { method, headers }, is404 }, _, done) => {
+  app.addHook("onRequest", ({ raw: { method, headers }, is404, routeOptions }, _, done) => {
+    if (routeOptions.config.takesFile === true) return done();
     const length = bodyLength(headers, bodyLimit);
     if (length === 0) {
       // Some clients name a type with every POST, also of a body that they do not send.
@@ -178,6 +183,29 @@ function acceptJsonOnly(app: FastifyInstance, bodyLimit: number): void {
     if (method === "GET" || method === "HEAD") return done(badRequest("a GET request has no body"));
     done(length > bodyLimit ? bodyTooLarge() : undefined);
   });
+}
+
+/** The time limit of whole requests, which Node has for all of a server or for none, where some may take longer. */
+function limitRequestTimes(app: FastifyInstance, clock: Clock, milliseconds: number): void {
+  app.addHook("onRequest", ({ raw, routeOptions }, reply, done) => {
+    done();
+    if (raw.complete || bodyLength(raw.headers, 1) === 0 || routeOptions.config.takesFile === true) return;
+    const late = () => {
+      if (raw.complete) return;
+      // What is refused before it has arrived was answered already, and its rest is ignored until now.
+      if (reply.raw.headersSent) raw.socket.destroy();
+      else answerBrokenRequest(new RequestTimeout(), raw.socket);
+    };
+    const timer = clock.after(milliseconds, late, { ref: false });
+    reply.raw.once("close", () => {
+      if (raw.complete || raw.destroyed) timer[Symbol.dispose]();
+    });
+  });
+}
+
+class RequestTimeout extends Error {
+  override readonly name = "RequestTimeout";
+  readonly code = "ERR_HTTP_REQUEST_TIMEOUT";
 }
 
 function noRoute(): HttpError {

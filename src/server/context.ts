@@ -40,6 +40,8 @@ export type Context = {
   readonly scheduleAdvance: (time: number) => void;
   /** Where the files of staged versions are stored. */
   readonly artifacts: ArtifactRoot;
+  /** The files of staged versions that go through this server: their folder, and how much those of one stage may have. */
+  readonly stagedFiles: { readonly folder: string; readonly maxBytes: number };
   /** The data folder. */
   readonly folder: string;
   readonly log: Log;

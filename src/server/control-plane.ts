@@ -3,10 +3,11 @@ import type { SecureContextOptions } from "node:tls";
 import type { Histogram } from "prom-client";
 import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
+import { stagedFileOperations } from "../contract/staged-files.ts";
 import { setCaller } from "../http/access-log.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
 import type { Readiness } from "../http/health.ts";
-import { isLoopback } from "../http/loopback.ts";
+import { isLoopback, isSentInClear } from "../http/loopback.ts";
 import { createRateLimit, type RateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
 import { certificateExpiry } from "../http/tls.ts";
@@ -21,7 +22,7 @@ import type { Context } from "./context.ts";
 import { migrations, serverMigrations } from "./database/migrations.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
 import { openCertificate } from "./http/follow-certificate.ts";
-import { addOperationRoutes, operationNames } from "./http/operation-routes.ts";
+import { addOperationRoutes, type OperationRouting, operationNames } from "./http/operation-routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
 import { followStorage } from "./jobs/follow-storage.ts";
 import { followTokens } from "./jobs/follow-tokens.ts";
@@ -33,6 +34,7 @@ import { addReference } from "./reference.ts";
 import type { ResourceGauge } from "./resource.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
+import { addStagedFileRoutes } from "./resources/staged-artifact/file-routes.ts";
 import { resumeRollouts } from "./rollouts/advance-rollouts.ts";
 import { seed } from "./seed/seed.ts";
 import { copySnapshot } from "./snapshot/copy-snapshot.ts";
@@ -191,7 +193,8 @@ async function serveHttp(
       storage.failed(error);
       return storageHttpError(error);
     },
-    operations: operationNames(),
+    operations: [...operationNames(), ...Object.keys(stagedFileOperations)],
+    takesFiles: !documentedOnly,
     draining: draining.signal,
     ending,
     ...(certificate === null ? {} : { tls: certificate.current() }),
@@ -207,24 +210,28 @@ async function serveHttp(
     if (app.server.listening) await clock.sleep(drainSeconds * 1000, { signal: ending }).catch(() => {});
   });
   if (certificate !== null) stack.use(certificate.follow(app.server));
-  addOperationRoutes(
-    app,
-    resources.flatMap(({ operations }) => operations),
-    documentedOnly,
-    {
-      context,
-      callers,
-      bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
-      replies: createByteBudget(options.replyBytes ?? 128 * MIB),
-      rateLimit: limitOf(rateLimit, clock),
-      // More than a caller with dozens of leases needs.
-      keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND), clock),
-    },
-  );
+  const routing: OperationRouting = {
+    context,
+    callers,
+    bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
+    replies: createByteBudget(options.replyBytes ?? 128 * MIB),
+    rateLimit: limitOf(rateLimit, clock),
+    // More than a caller with dozens of leases needs.
+    keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND), clock),
+  };
+  const served = resources.flatMap(({ operations }) => operations);
+  addOperationRoutes(app, served, documentedOnly, routing);
+  if (!documentedOnly) addStagedFileRoutes(app, routing);
   if (tls === undefined && !isLoopback(host)) {
     log.warn(
       { event: "clear-text", host },
       "tokens travel in clear: configure a certificate, or run behind a proxy with TLS",
+    );
+  }
+  if (options.artifactRoot !== undefined && isSentInClear(options.artifactRoot)) {
+    log.warn(
+      { event: "clear-text", host: new URL(options.artifactRoot).host },
+      "staged files and their signed addresses travel in clear: give an https:// address as the artifact root",
     );
   }
   addReference(app, documentedOnly, context);

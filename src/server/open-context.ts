@@ -1,11 +1,14 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../clock/clock.ts";
+import { STAGED_FILES } from "../contract/staged-files.ts";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
+import { checkWritable } from "../files/write-file.ts";
 import type { SchemaMode } from "../store/migrate.ts";
 import { openSqliteStore } from "../store/sqlite/open.ts";
 import type { Store } from "../store/store.ts";
+import { storageErrorAt } from "../store/store-error.ts";
 import { AuditChain } from "./audit/chain.ts";
 import { finishAudit } from "./audit/flush.ts";
 import { auditKey } from "./audit/keys.ts";
@@ -19,11 +22,11 @@ import { migrations, serverMigrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import { startBackgroundJobs } from "./jobs/background-jobs.ts";
 import { keptByDefault } from "./jobs/retention.ts";
-import type { ControlPlaneOptions } from "./options.ts";
+import { type ControlPlaneOptions, OptionsError } from "./options.ts";
 import { resources } from "./resources/index.ts";
 import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
-import { openArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
+import { isServedRoot, openArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
 import { createProgramRollouts } from "./rollouts/program-rollouts.ts";
 import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
 import { createSimulatedRollouts } from "./rollouts/simulated-rollouts.ts";
@@ -83,8 +86,9 @@ async function contextOn(
   scheduleAdvance: Context["scheduleAdvance"],
 ): Promise<{ readonly context: Context; readonly serverKeys: ServerKeys }> {
   const { artifactRoot, runs, rolloutSeconds = 2, unknownFields = "refuse", log, clock, random } = options;
-  const { maxLeaseSeconds = 900 } = options;
+  const { maxLeaseSeconds = 900, stageHours = 24 } = options;
   const folder = resolve(options.data);
+  const stagedFiles = { folder: fileFolder(options, folder), maxBytes: options.stageBytes ?? 100_000_000_000 };
   const serverKeys = await openServerKeys({ source, store: data, clock, log });
   const keys = serverKeys.current;
   const newId = createIdGenerator(clock, random);
@@ -105,7 +109,12 @@ async function contextOn(
     rollouts: options.rollouts ?? rolloutDriver(options, () => scheduleAdvance(clock.now())),
     runs: runs ?? createSimulatedRuns({ seconds: rolloutSeconds }),
     scheduleAdvance,
-    artifacts: openArtifactRoot(artifactRoot ?? ownArtifacts(folder)),
+    artifacts: openArtifactRoot(artifactRoot ?? pathToFileURL(stagedFiles.folder).href, {
+      folder: stagedFiles.folder,
+      keys,
+      expiry: () => clock.now() + stageHours * HOUR,
+    }),
+    stagedFiles,
     folder,
     log,
     targets: new Map(resources.flatMap(({ references = [] }) => references.map((target) => [target.kind, target]))),
@@ -122,10 +131,37 @@ function rolloutDriver(options: ControlPlaneOptions, changed: () => void): Rollo
   return createSimulatedRollouts({ seconds: rolloutSeconds, rules: rolloutFailures });
 }
 
-function ownArtifacts(data: string): string {
+const HOUR = 3_600_000;
+
+/** The folder of staged files; fails where the options allow none that clients could use. */
+function fileFolder({ artifactRoot, artifactFolder, database, documentedOnly }: ControlPlaneOptions, data: string) {
+  const isServed = artifactRoot !== undefined && isServedRoot(artifactRoot);
+  if (artifactFolder !== undefined) {
+    if (!isServed) throw new OptionsError("--artifact-folder is for an --artifact-root at the address of this server");
+    checkFolder(artifactFolder);
+    return artifactFolder;
+  }
+  if (isServed && documentedOnly === true) {
+    throw new OptionsError(
+      `staged files go through the server by extension ${STAGED_FILES}, which is not among the documented operations`,
+    );
+  }
+  if (isServed && database !== undefined) {
+    throw new OptionsError(
+      "with PostgreSQL, files that go through the server need --artifact-folder, a folder that all servers share: others cannot read this one's data folder",
+    );
+  }
   const folder = join(data, "artifacts");
   if (lstatOrNull(folder) !== null) requireOwnFolder(folder);
-  return pathToFileURL(folder).href;
+  return folder;
+}
+
+function checkFolder(folder: string): void {
+  try {
+    checkWritable(folder);
+  } catch (cause) {
+    throw new OptionsError(`staged files cannot be stored: ${storageErrorAt(folder, cause)}`, { cause });
+  }
 }
 
 async function openData(

@@ -50,8 +50,17 @@ export type ControlPlaneOptions = DataOptions & {
   readonly rollouts?: RolloutDriver;
   /** Runs jobs instead of the simulation. */
   readonly runs?: RunDriver;
-  /** Where the files of staged versions are stored, a `file://` or `s3://` URI; by default in the data folder. */
+  /**
+   * Where the files of staged versions are stored, a `file://` or `s3://` URI; or the address at which clients reach this
+   * server, through which they go then. By default a folder in the data folder.
+   */
   readonly artifactRoot?: string;
+  /** The folder of the files that go through this server. @default `artifacts` in the data folder */
+  readonly artifactFolder?: string;
+  /** How long files can be stored for a stage, in hours. @default 24 */
+  readonly stageHours?: number;
+  /** The most bytes of the files of one stage. @default 100 GB */
+  readonly stageBytes?: number;
   /** Rows of another control plane; those that are absent here are copied before the first request is served. */
   readonly snapshot?: Snapshot;
   /** Manifests to create before the first request is served. */

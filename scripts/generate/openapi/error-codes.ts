@@ -7,6 +7,10 @@ export const errorCodes: { readonly [code: string]: ErrorCode } = {
     status: 400,
     meaning: "The request is malformed: `details` or the message says where. Correct it before you send it again",
   },
+  "digest-mismatch": {
+    status: 400,
+    meaning: "The file that arrived has another SHA-256 than `Repr-Digest` or `Content-Digest` says. Send it again",
+  },
   unauthorized: { status: 401, meaning: "No token, or one that is unknown, ended or revoked. Give a valid one" },
   forbidden: { status: 403, meaning: "No role of the caller permits this. Ask an administrator for one" },
   "not-found": { status: 404, meaning: "It is absent, or the caller may not see it: both get the same reply" },
@@ -29,6 +33,10 @@ export const errorCodes: { readonly [code: string]: ErrorCode } = {
   "lease-held": { status: 409, meaning: "Another holder has a lease on this scope. Wait until it ends" },
   "name-taken": { status: 409, meaning: "The name belongs to something else, or to the same of another type" },
   "not-simulated": { status: 409, meaning: "This server does not simulate rollouts, so that none fails on purpose" },
+  "path-taken": {
+    status: 409,
+    meaning: "The stage has a file or folder that a file system may take for this path. Choose another path",
+  },
   "reply-lost": {
     status: 409,
     meaning: "The key was used, and its reply was encrypted with a key that is gone. Read what the write made",
@@ -48,6 +56,7 @@ export const errorCodes: { readonly [code: string]: ErrorCode } = {
     status: 409,
     meaning: "The version has other content, and versions never change. Write the next version",
   },
+  "length-required": { status: 411, meaning: "A file is sent with `Content-Length`" },
   "stale-fencing-token": {
     status: 412,
     meaning: "A newer lease covers what is written. Stop writing, and take a new lease",
@@ -58,8 +67,13 @@ export const errorCodes: { readonly [code: string]: ErrorCode } = {
     status: 413,
     meaning: "The page would be larger than 8 MiB. Ask with the `limit` that is named",
   },
+  "stage-too-large": {
+    status: 413,
+    meaning: "The stage has no room for this file: it has too many, or too many bytes",
+  },
   "path-too-long": { status: 414, meaning: "The path is too long" },
   "not-json": { status: 415, meaning: "The body is not `application/json`" },
+  "range-not-satisfiable": { status: 416, meaning: "The file has no bytes in this range: it ends before" },
   "idempotency-key-reused": {
     status: 422,
     meaning: "The key was used with another body. Take a new key for each intended write",

@@ -16,6 +16,9 @@ export const serve = declareCommand({
     "caFile",
     "names",
     "artifactRoot",
+    "artifactFolder",
+    "stageHours",
+    "stageGigabytes",
     "documentedOnly",
     "unknownFields",
     "rolloutSeconds",
@@ -45,6 +48,7 @@ export const serve = declareCommand({
     "holdfast serve --port 0 --data /var/lib/holdfast",
     "holdfast serve --documented-only --seed manifests",
     "holdfast serve --rollout-failure 'service/prod-eu:ranking/*=deploy:30'",
+    "holdfast serve --host 0.0.0.0 --artifact-root https://control.example.com",
     "holdfast serve --snapshot https://platform.example.com --token-file token",
   ],
 });

@@ -26,8 +26,8 @@ function seconds({ zero = false } = {}): (text: string) => number {
 }
 
 function artifactUri(text: string): string {
-  if (/^(?:s3:\/\/[a-z0-9]|file:\/\/\/)/.test(text)) return text;
-  throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
+  if (/^(?:s3:\/\/[a-z0-9]|file:\/\/\/|https?:\/\/[^/?#@]+(?:\/[^?#]*)?$)/.test(text)) return text;
+  throw new InvalidArgumentError("It must be file:///folder, s3://bucket/prefix or the address of this server.");
 }
 
 // An empty value usually comes from an unset variable, and the wrong database would be used.
@@ -276,8 +276,22 @@ export const flags = {
   ),
   public: toggleFlag("--public", "leave out what the manifests here neither declare nor refer to"),
   names: textFlag("--names <folder>", "folder of manifests that name what the control plane cannot list"),
-  artifactRoot: textFlag("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
-    parse: artifactUri,
+  artifactRoot: textFlag(
+    "--artifact-root <uri>",
+    "where staged versions go, file:///folder or s3://bucket/prefix; or through this server, by the https:// address at which clients reach it",
+    { parse: artifactUri },
+  ),
+  artifactFolder: textFlag(
+    "--artifact-folder <folder>",
+    "folder of the files that go through this server (default: artifacts in --data)",
+  ),
+  stageHours: numberFlag("--stage-hours <n>", "hours for which files of a staged version can be stored through it", {
+    parse: whole(1, 8760),
+    byDefault: 24,
+  }),
+  stageGigabytes: numberFlag("--stage-gigabytes <n>", "most gigabytes of the files of one staged version", {
+    parse: whole(1, 1_000_000),
+    byDefault: 100,
   }),
   documentedOnly: toggleFlag("--documented-only", "serve only the 20 documented operations and the secret read"),
   unknownFields: choiceFlag("--unknown-fields <mode>", "what to do with fields that the schemas do not know", {

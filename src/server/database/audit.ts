@@ -4,6 +4,7 @@ import type { Kysely, Transaction } from "kysely";
 import { shapes } from "../../contract/generated/shapes.ts";
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
+import { STAGED_FILES } from "../../contract/staged-files.ts";
 import { differences, labelOf, redactedSides } from "../../model/differences.ts";
 import { normalise } from "../../model/normal-form.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
@@ -18,7 +19,7 @@ import type { Tables } from "./tables.ts";
 export type Effect = {
   readonly principal: { readonly name: string };
   /** The operation of the interface, or a command that changes the database itself. */
-  readonly operation: OperationName | "admin-token";
+  readonly operation: OperationName | "putStagedFile" | "admin-token";
   readonly resource: string;
   /** The manifest before and after; `before` is null for a new resource. */
   readonly changed?: { readonly before: JsonObject | null; readonly after: JsonObject };
@@ -75,7 +76,7 @@ export async function recordEffect(
   if (isProbe) return;
   await insertAuditRow(transaction, context, {
     principal: principal.name,
-    operation: name === "admin-token" ? name : operation(name).number,
+    operation: name === "putStagedFile" ? STAGED_FILES : name === "admin-token" ? name : operation(name).number,
     resource,
     outcome: "done",
     keyHash,

@@ -289,6 +289,40 @@ const retention: Migration = {
     createTable(database, "retention", { columns: { name: "text", due_at: "integer", after: "text" }, key: ["name"] }),
 };
 
+/** Stages whose files go through the server, and these files. */
+const stagedFiles: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "file_stages", {
+      columns: {
+        stage_id: "text",
+        expires_at: "integer",
+        is_open: "integer",
+        is_swept: "integer",
+        owner_type: "text",
+        owner_id: "text",
+        credential: "text",
+        made_with: "text",
+        files: "integer",
+        bytes: "integer",
+      },
+      key: ["stage_id"],
+      indexes: [["is_swept", "is_open", "expires_at"]],
+    });
+    await createTable(database, "staged_files", {
+      columns: {
+        stage_id: "text",
+        key: "text",
+        path: "text",
+        file: "text?",
+        size: "integer",
+        digest: "text",
+        created_at: "text",
+      },
+      key: ["stage_id", "key"],
+    });
+  },
+};
+
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": firstTables,
@@ -309,6 +343,7 @@ export const migrations: Migrations = {
   "0086-audit-of-tokens": auditOfTokens,
   "0088-rollout-failures": rolloutFailures,
   "0089-retention": retention,
+  "0090-staged-files": stagedFiles,
 };
 
 /** Those of a schema in PostgreSQL, which several servers may write. */

@@ -134,7 +134,8 @@ function addOperationRoute(
   }
 }
 
-function limitRate(rateLimit: RateLimit | null, caller: string): void {
+/** Refuses (429) a caller who sends more than the limit. */
+export function limitRate(rateLimit: RateLimit | null, caller: string): void {
   const wait = rateLimit?.(caller) ?? 0;
   if (wait > 0) throw tooMany(wait);
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { AuditRow } from "../../contract/generated/resources.ts";
 import { operations } from "../../contract/operations.ts";
+import { STAGED_FILES } from "../../contract/staged-files.ts";
 import { badRequest, forbidden } from "../../http/http-error.ts";
 import type { AuditDetails } from "../audit/entry.ts";
 import { isTenantAdmin } from "../auth/access.ts";
@@ -125,6 +126,7 @@ function checkpointRow({ id, at, chain, number, key_id: key, link, signature }: 
 
 /** The operation of a number. A read may have the number of a write, and then its rows name it. */
 function nameOf(number: string): string {
+  if (number === STAGED_FILES) return "putStagedFile";
   const found = Object.entries(operations).filter((entry) => entry[1].number === number);
   return (found.find((entry) => entry[1].retry !== "read") ?? found[0])?.[0] ?? number;
 }

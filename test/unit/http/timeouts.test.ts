@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpServer, listen, type ServerTimeouts } from "../../../src/http/server.ts";
@@ -11,7 +12,10 @@ const quick: ServerTimeouts = { headers: 150, request: 300, silence: 900, idle: 
 const patient = { headers: 60_000, request: 60_000 };
 
 /** A server with short timeouts. */
-async function started(more: Partial<ServerTimeouts> = {}): Promise<{
+async function started(
+  more: Partial<ServerTimeouts> = {},
+  takesFiles = false,
+): Promise<{
   readonly url: string;
   readonly dial: () => Promise<Socket>;
   readonly arrived: readonly Socket[];
@@ -23,7 +27,10 @@ async function started(more: Partial<ServerTimeouts> = {}): Promise<{
     readiness: async () => ({ is: "ready" }),
     explain: () => null,
     timeouts: { ...quick, ...more },
+    takesFiles,
   });
+  app.addContentTypeParser("application/octet-stream", (_, body, done) => done(null, body));
+  app.put("/file", { config: { takesFile: true } }, async ({ body }) => readText(body as Readable));
   app.put("/echo", async ({ body }) => ({ body }));
   app.get("/large", async () => "x".repeat(64 * 1024 * 1024));
   onTestFinished(() => app.close());
@@ -40,7 +47,7 @@ async function started(more: Partial<ServerTimeouts> = {}): Promise<{
   return { url, dial, arrived };
 }
 
-test.each([
+const silent: readonly (readonly [what: string, bytes: string])[] = [
   ["sends nothing", ""],
   ["never ends its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: "],
   [
@@ -51,14 +58,34 @@ test.each([
     "never ends its chunks",
     "PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
   ],
-])("S25 B29 a client that %s is let go", async (_, bytes) => {
-  const { url, dial } = await started();
-  const socket = await dial();
-  socket.write(bytes);
-  const answer = await readText(socket);
-  expect(answer).toMatch(/^HTTP\/1.1 408 /);
-  expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toMatchObject({ statusCode: 408 });
-  await expect.poll(async () => (await fetch(`${url}/healthz`)).status).toBe(200);
+];
+
+test.each([false, true].flatMap((takesFiles) => silent.map(([what, bytes]) => [what, takesFiles, bytes] as const)))(
+  "S25 B29 a client that %s is let go, by a server that takes files: %s",
+  async (_, takesFiles, bytes) => {
+    const { url, dial } = await started({}, takesFiles);
+    const socket = await dial();
+    socket.write(bytes);
+    const answer = await readText(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toMatchObject({ statusCode: 408 });
+    await expect.poll(async () => (await fetch(`${url}/healthz`)).status).toBe(200);
+  },
+);
+
+test("a client that is refused before its body has come is let go too, and one that sends a file has any time", async () => {
+  const { dial } = await started({ silence: 60_000 }, true);
+  const sending = await dial();
+  sending.write(
+    "PUT /file HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 4\r\n\r\nab",
+  );
+  for (const path of ["echo", "absent"]) {
+    const late = await dial();
+    late.write(`PUT /${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"`);
+    expect(await readText(late)).toMatch(path === "echo" ? /^HTTP\/1.1 408 / : /^HTTP\/1.1 404 /);
+  }
+  sending.write("cd");
+  expect(await readText(sending)).toMatch(/^HTTP\/1.1 200 .*abcd$/s);
 });
 
 test("S25 a client that sends its headers too slowly is disconnected", async () => {

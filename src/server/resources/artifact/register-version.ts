@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import type { MlRepo, ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import { shapes } from "../../../contract/generated/shapes.ts";
-import { type JsonObject, text } from "../../../contract/json.ts";
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { Shape } from "../../../contract/manifest-shape.ts";
 import type { OperationName } from "../../../contract/operations.ts";
 import { conflict, unprocessable } from "../../../http/http-error.ts";
@@ -22,6 +22,7 @@ import {
 } from "../../manifest/require-valid-manifest.ts";
 import { countInRepo, requireWritableRepo } from "../ml-repo.ts";
 import { completeStage } from "../staged-artifact/resource.ts";
+import { withoutSignature } from "../staged-artifact/signed-stage.ts";
 import {
   type FoundArtifact,
   findArtifact,
@@ -92,7 +93,7 @@ export async function registerVersion<Version extends ModelVersion | PromptVersi
   { principal, body }: { readonly principal: Principal; readonly body: { readonly manifest: JsonObject } },
   context: Context,
 ): Promise<JsonText<Version>> {
-  const manifest = requireValidManifest(context, [kind.type], body.manifest);
+  const manifest = requireValidManifest(context, [kind.type], withPlainSource(body.manifest));
   const place = { type: kind.type, repo: requiredText(manifest, "ml_repo"), name: requiredName(manifest) };
   return context.store.write(async (transaction) => {
     const repo = await requireWritableRepo(
@@ -109,6 +110,13 @@ export async function registerVersion<Version extends ModelVersion | PromptVersi
     if (isEffect) await recordChange(transaction, context, effect);
     return checkResourceSize(toText(resource));
   });
+}
+
+/** A manifest without the signature of the address under which its files were staged, since whoever reads it would get it. */
+function withPlainSource(manifest: JsonObject): JsonObject {
+  const { source } = manifest;
+  if (!isObject(source) || typeof source.uri !== "string") return manifest;
+  return { ...manifest, source: { ...source, uri: withoutSignature(source.uri) } };
 }
 
 async function carryOut<Version extends ModelVersion | PromptVersion>(

@@ -68,6 +68,40 @@ export function validTokens(database: Kysely<Tables>, now: number) {
     );
 }
 
+/** Whether a credential is still valid with which an owner did something at a time, in epoch milliseconds. */
+export async function isStillValid(
+  database: Kysely<Tables>,
+  {
+    owner,
+    root,
+    name,
+    at,
+  }: { readonly owner: string; readonly root: string; readonly name: string; readonly at: number },
+  now: number,
+): Promise<boolean> {
+  const [kind, id = ""] = name.split("/");
+  if (kind === PERSONAL) {
+    const row = await validTokens(database, now).select("p.id").where("p.id", "=", id).executeTakeFirst();
+    return row !== undefined;
+  }
+  const token = await database
+    .selectFrom("tokens")
+    .select("not_before")
+    .where("hash", "=", root)
+    .where("user_id", "=", owner)
+    .executeTakeFirst();
+  if (token !== undefined) return token.not_before === null || Number(token.not_before) * 1000 <= at;
+  const jwt = await database
+    .selectFrom("jwts")
+    .select("valid_until")
+    .where("id", "=", root)
+    .where("account_id", "=", owner)
+    .executeTakeFirst();
+  return jwt !== undefined && (jwt.valid_until === null || Number(jwt.valid_until) > now);
+}
+
+const PERSONAL = "personal-access-token";
+
 /** The owner that a subject (`user:dev@example.com`, `virtualaccount:ci`) names; null when there is none. */
 export async function findOwner(database: Kysely<Tables>, subject: string): Promise<TokenOwner | null> {
   const at = subject.indexOf(":");
@@ -108,7 +142,7 @@ export async function revokeToken(
 
 /** The name of a personal access token as the credential that created another. */
 function personalTokenName(id: string): string {
-  return `personal-access-token/${id}`;
+  return `${PERSONAL}/${id}`;
 }
 
 /** Deletes tokens whose credential is invalid. */

@@ -24,6 +24,9 @@ import type { ResourceDefinition } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";
 import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
+import type { StagePlace } from "./artifact-storage.ts";
+import { closeFileStage, findFileStage, insertFileStage } from "./file-rows.ts";
+import { sweepStages } from "./sweep-stages.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -46,11 +49,11 @@ const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal
       : requireValidManifest(context, ["model-version", "artifact-version"], body.manifest);
   const id = context.newId();
   // The storage is created first, so that a stage in a reply can take files.
-  const storageRoot = await context.artifacts.prepare(id);
+  const place = await context.artifacts.prepare(id);
   try {
-    const wanted = { id, storageRoot, principal, manifest };
+    const wanted = { id, place, principal, manifest };
     const artifactId = await context.store.write((transaction) => stage(transaction, wanted, context));
-    return toText({ id, storage_root: storageRoot, artifact_id: artifactId });
+    return toText({ id, storage_root: place.storageRoot, artifact_id: artifactId });
   } catch (error) {
     await context.artifacts.discard(id);
     throw error;
@@ -103,6 +106,7 @@ export const resource: ResourceDefinition = {
     }),
   ],
   manifestSchemas: artifactSchemas,
+  jobs: [{ name: "staged files", run: sweepStages }],
 };
 
 const forms: readonly { readonly field: string; readonly form: RegExp; readonly says: string }[] = [
@@ -114,12 +118,12 @@ async function stage(
   transaction: Transaction<Tables>,
   {
     id,
-    storageRoot,
+    place: { uri, expiresAt },
     principal,
     manifest,
   }: {
     readonly id: string;
-    readonly storageRoot: string;
+    readonly place: StagePlace;
     readonly principal: Principal;
     readonly manifest: JsonObject;
   },
@@ -133,22 +137,23 @@ async function stage(
     errorDetails(checkSemantics(type, manifest)),
     context,
   );
-  const place = { type, repo: requiredText(manifest, "ml_repo"), name: requiredName(manifest) } as const;
+  const key = { type, repo: requiredText(manifest, "ml_repo"), name: requiredName(manifest) } as const;
   const now = timestamp(context);
   const artifact =
-    (await findArtifact(transaction, repo.id, place)) ??
-    (await insertArtifact(transaction, repo, place, principal.subject, { id: context.newId(), now }));
+    (await findArtifact(transaction, repo.id, key)) ??
+    (await insertArtifact(transaction, repo, key, principal.subject, { id: context.newId(), now }));
   await transaction
     .insertInto("stages")
     .values({
       id,
       artifact_id: artifact.id,
       ml_repo_id: repo.id,
-      storage_root: storageRoot,
+      storage_root: uri,
       state: "open",
       created_at: now,
     })
     .execute();
+  if (expiresAt !== null) await insertFileStage(transaction, id, expiresAt, principal);
   const effect = { principal, operation: "stageArtifactVersion", resource: `stage/${id}` } as const;
   await recordEffect(transaction, context, effect);
   return artifact.id;
@@ -186,12 +191,14 @@ async function findRegistered(database: Kysely<Tables>, id: string) {
   return version === undefined ? null : { state: "registered", repo: version.repo };
 }
 
-/** Sets the final state of a stage. */
+/** Sets the final state of a stage, which takes no files any more. */
 async function setStageState(
   transaction: Transaction<Tables>,
   id: string,
   state: "registered" | "failed",
 ): Promise<void> {
+  // Before the state: an upload that ends at the same time waits for this row, or this transaction for the upload.
+  await closeFileStage(transaction, id);
   await transaction.updateTable("stages").set({ state }).where("id", "=", id).execute();
 }
 
@@ -216,7 +223,8 @@ export async function completeStage(
   }
   if (stage.state === "failed") throw conflict("stage-failed", "this stage failed and cannot be registered");
   if (stage.state === "registered") return null;
-  if (await artifacts.isEmpty(uri)) {
+  const served = await findFileStage(transaction, stage.id);
+  if (served === null ? await artifacts.isEmpty(uri) : Number(served.files) === 0) {
     const message = "has no files: put them under the stage's `storage_root` first";
     throw unprocessable([{ pointer: "/source/uri", message, code: "empty-stage" }]);
   }

@@ -1,0 +1,294 @@
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { STAGED_FILES, STAGED_PATH, type StagedFileOperation } from "../../../contract/staged-files.ts";
+import { setCaller } from "../../../http/access-log.ts";
+import { releaseAfter } from "../../../http/byte-budget.ts";
+import { badRequest, forbidden, HttpError, notFound, toHttpError } from "../../../http/http-error.ts";
+import { queryText } from "../../../http/server.ts";
+import { redactCredentials } from "../../../model/credential.ts";
+import { isAllowed } from "../../auth/access.ts";
+import { authorisedContext, ChangedPrincipal } from "../../auth/authorised-context.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { Context } from "../../context.ts";
+import { callMarks } from "../../http/audited-call.ts";
+import { limitRate, type OperationRouting } from "../../http/operation-routes.ts";
+import { readPageRequest } from "../../http/read-request.ts";
+import { storageHttpError } from "../../http/storage-http-error.ts";
+import { repoTarget } from "../ml-repo.ts";
+import { byteRange, checkDigest, fileHeaders } from "./file-headers.ts";
+import { readStagedPath, type StagedPath } from "./file-path.ts";
+import {
+  type FileStage,
+  findFile,
+  findFileStage,
+  gone,
+  listFiles,
+  type ReceivedFile,
+  refusalOfStage,
+  requireRoom,
+  stagePrincipal,
+  storeFile,
+} from "./file-rows.ts";
+import { brokenOff, createRoom, receiveFile } from "./receive-file.ts";
+import { isSignedStage, readSignedStage } from "./signed-stage.ts";
+
+// What a request holds in memory at most while a file passes through it.
+const BUFFER_BYTES = 1024 * 1024;
+// For the client to read why its file is refused.
+const REFUSED_MS = 5000;
+
+/** Who asks for the files of which stage. */
+type Access = {
+  readonly stage: FileStage;
+  readonly principal: Principal;
+  readonly isSigned: boolean;
+  /** The same caller by what the database has then. */
+  readonly again: (within: Context) => Promise<Principal>;
+};
+
+/** Adds the routes of the files of staged versions (extension E21), for whoever has the signed address or may read the repo. */
+export function addStagedFileRoutes(app: FastifyInstance, routing: OperationRouting): void {
+  // Only here a body is not JSON.
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_: FastifyRequest, body: unknown, done: (error: null, body: unknown) => void) =>
+      done(null, body),
+    );
+    addRoutes(scope, routing);
+  });
+}
+
+function addRoutes(app: FastifyInstance, routing: OperationRouting): void {
+  const { context, bodies } = routing;
+  const accesses = new WeakMap<FastifyRequest, Access>();
+  const accessOf = (request: FastifyRequest): Access => {
+    const access = accesses.get(request);
+    if (access === undefined) throw new TypeError("the caller was not authenticated");
+    return access;
+  };
+  const reserveRoom = createRoom();
+  const hooks = (name: StagedFileOperation) => ({
+    config: { operation: name, takesFile: name === "putStagedFile" },
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      if (name === "putStagedFile") leaveBody(request, reply, context);
+      const access = await authenticated(request, routing);
+      accesses.set(request, access);
+      setCaller(request, access.principal.name);
+      limitRate(routing.rateLimit, access.principal.name);
+    },
+    onError: async (request: FastifyRequest, _: FastifyReply, error: Error) => {
+      const access = accesses.get(request);
+      if (access !== undefined) auditRefusal(name, request, access, error, context);
+    },
+  });
+  const list = {
+    ...hooks("listStagedFiles"),
+    handler: async (request: FastifyRequest) => {
+      const page = readPageRequest(queryText(request));
+      const { rows, total } = await listFiles(context.store.read, accessOf(request).stage, page);
+      const data = rows.map(({ path, size, digest }) => ({ path, size: Number(size), digest: `sha256:${digest}` }));
+      return { data, pagination: { total, ...page } };
+    },
+  };
+  app.get(`${STAGED_PATH}/:stage`, list);
+  app.get(`${STAGED_PATH}/:stage/`, list);
+  app.route({
+    method: ["GET", "HEAD"],
+    url: `${STAGED_PATH}/:stage/*`,
+    ...hooks("getStagedFile"),
+    handler: (request, reply) => sendFile(accessOf(request).stage, request, reply, context),
+  });
+  app.put(`${STAGED_PATH}/:stage/*`, {
+    ...hooks("putStagedFile"),
+    handler: async (request, reply) => {
+      const access = accessOf(request);
+      const { principal } = access;
+      releaseAfter(reply, bodies(principal.name, BUFFER_BYTES));
+      const upload = await admitted(request, access, context);
+      using _ = await reserveRoom(context.stagedFiles.folder, upload.length);
+      const received = await receiveFile(bodyOf(request), upload, context).catch((error: unknown) => {
+        throw request.raw.destroyed || request.raw.errored !== null ? brokenOff() : error;
+      });
+      await store(request, access, { path: upload.path, received }, context);
+      const { size, digest } = received;
+      reply.headers(fileHeaders(digest));
+      return { data: { path: upload.path.path, size, digest: `sha256:${digest}` } };
+    },
+  });
+  refuseOtherMethods(app, `${STAGED_PATH}/:stage`, ["GET"]);
+  refuseOtherMethods(app, `${STAGED_PATH}/:stage/*`, ["GET", "HEAD", "PUT"]);
+}
+
+function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly HTTPMethods[]): void {
+  const others: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  app.route({
+    method: others.filter((method) => !allowed.includes(method)),
+    url,
+    onRequest: async () => {
+      const headers = { allow: allowed.join(", ") };
+      throw new HttpError(405, "method-not-allowed", "this path does not take this method", { headers });
+    },
+    handler: async () => undefined,
+  });
+}
+
+/** Closes the connection of an upload that is refused before all of it has arrived, which could take hours. */
+function leaveBody({ raw }: FastifyRequest, reply: FastifyReply, { clock }: Context): void {
+  reply.raw.once("finish", () => {
+    if (raw.complete) return;
+    clock.after(REFUSED_MS, () => raw.socket.destroy(), { ref: false });
+  });
+}
+
+async function authenticated(request: FastifyRequest, routing: OperationRouting): Promise<Access> {
+  const { context, callers, rateLimit } = routing;
+  const { stage: segment = "" } = request.params as { readonly stage?: string };
+  try {
+    return isSignedStage(segment)
+      ? await signedAccess(segment, context)
+      : await bearerAccess(await callers.callerOf(request.raw), segment, request, routing);
+  } catch (error) {
+    // Anybody can send these, so they count against their address.
+    if (error instanceof HttpError && error.status < 404) limitRate(rateLimit, `address ${request.ip}`);
+    throw error;
+  }
+}
+
+async function signedAccess(segment: string, context: Context): Promise<Access> {
+  const signed = readSignedStage(segment, context.keys(), context.clock.now());
+  if (signed === null) throw gone();
+  const stage = await findFileStage(context.store.read, signed.id);
+  if (stage === null) throw gone();
+  const again = async (within: Context) => {
+    const principal = await stagePrincipal(stage, within);
+    if (principal === null || !isAllowed(principal, "write", repoTarget(stage.repo))) throw gone();
+    return principal;
+  };
+  return { stage, principal: await again(context), isSigned: true, again };
+}
+
+async function bearerAccess(
+  principal: Principal,
+  id: string,
+  request: FastifyRequest,
+  { context, callers }: OperationRouting,
+): Promise<Access> {
+  const stage = id.includes("\0") ? null : await findFileStage(context.store.read, id);
+  if (stage === null || !isAllowed(principal, "read", repoTarget(stage.repo))) throw notFound("the staged version");
+  const again = (within: Context) => callers.callerWithin(request.raw, within);
+  return { stage, principal, isSigned: false, again };
+}
+
+type Upload = { readonly stage: string; readonly path: StagedPath; readonly length: number };
+
+/** Checks an upload before its body is read. */
+async function admitted(request: FastifyRequest, { stage, isSigned }: Access, context: Context): Promise<Upload> {
+  if (!isSigned) throw forbidden("a file is stored under the `storage_root` that staging the version has answered");
+  const path = pathOf(request);
+  const { headers } = request.raw;
+  if (headers["content-encoding"] !== undefined || headers["content-range"] !== undefined) {
+    throw badRequest("a file is stored as a whole, without Content-Encoding and Content-Range");
+  }
+  if (headers["content-length"] === undefined) {
+    throw new HttpError(411, "length-required", "the request needs the header Content-Length");
+  }
+  const length = Number(headers["content-length"]);
+  const refusal = refusalOfStage(stage);
+  if (refusal !== null) throw refusal;
+  requireRoom(stage, length, await findFile(context.store.read, stage.stage_id, path), context.stagedFiles.maxBytes);
+  return { stage: stage.stage_id, path, length };
+}
+
+function bodyOf({ body }: FastifyRequest): Readable | null {
+  return (body as Readable | undefined) ?? null;
+}
+
+/** Makes a received file visible, as its caller still may; otherwise it is deleted. */
+async function store(
+  request: FastifyRequest,
+  { stage, principal, again }: Access,
+  { path, received }: { readonly path: StagedPath; readonly received: ReceivedFile },
+  context: Context,
+): Promise<void> {
+  const inFolder = (file: string) => join(context.stagedFiles.folder, stage.stage_id, file);
+  const within: Context = { ...context, call: callMarks(request, principal) };
+  const storeAs = async (caller: Principal): Promise<string | null> => {
+    const own = authorisedContext(within, caller, again);
+    try {
+      return await own.store.write((transaction) =>
+        storeFile(transaction, { id: stage.stage_id, path, received }, caller, within),
+      );
+    } catch (error) {
+      if (error instanceof ChangedPrincipal) return storeAs(error.principal);
+      throw error;
+    }
+  };
+  try {
+    checkDigest(request.raw.headers, received.digest);
+    const unused = await storeAs(principal);
+    if (unused !== null) await rm(inFolder(unused), { force: true });
+  } catch (error) {
+    const { status } = storageHttpError(error) ?? toHttpError(error);
+    // It is unknown whether it is stored now; if not, it is deleted with what the stage leaves.
+    if (status !== 504) await rm(inFolder(received.file), { force: true });
+    throw error;
+  }
+}
+
+async function sendFile(
+  stage: FileStage,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { store: { read }, stagedFiles, log }: Context,
+): Promise<FastifyReply> {
+  const path = pathOf(request);
+  const found = await findFile(read, stage.stage_id, path);
+  if (found === null) throw notFound("the file");
+  const size = Number(found.size);
+  const range = byteRange(request.raw.headers, { size, digest: found.digest });
+  const { first, last } = range ?? { first: 0, last: size - 1 };
+  reply.code(range === null ? 200 : 206).headers(fileHeaders(found.digest));
+  reply.headers({
+    "accept-ranges": "bytes",
+    "content-length": last - first + 1,
+    "content-type": "application/octet-stream",
+    // A browser must not show it under the address of this server.
+    "content-disposition": "attachment",
+    ...(range !== null && { "content-range": `bytes ${first}-${last}/${size}` }),
+  });
+  if (request.method === "HEAD" || size === 0) return reply.send();
+  const file = await open(join(stagedFiles.folder, stage.stage_id, found.file)).catch((error: unknown) => {
+    const event = { event: "staged-file-missing", stage: stage.stage_id, err: error };
+    log.error(event, "a staged file that the database knows cannot be read");
+    throw new HttpError(500, "internal", "the server failed; its log says why");
+  });
+  return reply.send(file.createReadStream({ start: first, end: last }));
+}
+
+function pathOf({ params }: FastifyRequest): StagedPath {
+  const { "*": path = "" } = params as { readonly "*"?: string };
+  return readStagedPath(path);
+}
+
+function auditRefusal(
+  name: StagedFileOperation,
+  request: FastifyRequest,
+  { principal, stage }: Access,
+  error: unknown,
+  { audit }: Context,
+): void {
+  const { status, code } = storageHttpError(error) ?? toHttpError(error);
+  if (status === 401) return;
+  const { "*": path = "" } = request.params as { readonly "*"?: string };
+  audit.refusals.add({
+    principal: principal.name,
+    operation: STAGED_FILES,
+    resource: redactCredentials(`stage/${stage.stage_id}${path === "" ? "" : `/${path}`}`.slice(0, 256)),
+    outcome: status < 500 ? "refused" : "failed",
+    keyHash: null,
+    fencingNumber: null,
+    details: { ...callMarks(request, principal), name, status, code },
+  });
+}
