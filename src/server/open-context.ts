@@ -41,6 +41,7 @@ export async function openContext(
   folder: string,
   { stack, onWrite }: { readonly stack: AsyncDisposableStack; readonly onWrite: (milliseconds: number) => void },
 ): Promise<Context> {
+  requireUsableRoot(options);
   const store = measuredStore(stack.use(await openData(options, folder, "migrate")), options.clock, onWrite);
   const source = keySource(options, folder);
   const { context: own, serverKeys } = await contextOn(store, source, options, (moment) =>
@@ -133,24 +134,27 @@ function rolloutDriver(options: ControlPlaneOptions, changed: () => void): Rollo
 
 const HOUR = 3_600_000;
 
-/** The folder of staged files; fails where the options allow none that clients could use. */
-function fileFolder({ artifactRoot, artifactFolder, database, documentedOnly }: ControlPlaneOptions, data: string) {
+/** Refuses a root for staged files that clients could not use. */
+function requireUsableRoot({ artifactRoot, artifactFolder, database, documentedOnly }: ControlPlaneOptions): void {
   const isServed = artifactRoot !== undefined && isServedRoot(artifactRoot);
-  if (artifactFolder !== undefined) {
-    if (!isServed) throw new OptionsError("--artifact-folder is for an --artifact-root at the address of this server");
-    checkFolder(artifactFolder);
-    return artifactFolder;
+  if (artifactFolder !== undefined && !isServed) {
+    throw new OptionsError("--artifact-folder is for an --artifact-root at the address of this server");
   }
   if (isServed && documentedOnly === true) {
     throw new OptionsError(
-      `staged files go through the server by extension ${STAGED_FILES}, which is not among the documented operations`,
+      `files go through the server by extension ${STAGED_FILES}, which is not among the documented operations`,
     );
   }
-  if (isServed && database !== undefined) {
+  if (isServed && database !== undefined && artifactFolder === undefined) {
     throw new OptionsError(
       "with PostgreSQL, files that go through the server need --artifact-folder, a folder that all servers share: others cannot read this one's data folder",
     );
   }
+  if (artifactFolder !== undefined) checkFolder(artifactFolder);
+}
+
+function fileFolder({ artifactFolder }: ControlPlaneOptions, data: string): string {
+  if (artifactFolder !== undefined) return artifactFolder;
   const folder = join(data, "artifacts");
   if (lstatOrNull(folder) !== null) requireOwnFolder(folder);
   return folder;

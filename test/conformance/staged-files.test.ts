@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { expect, inject, test, vi } from "vitest";
@@ -114,8 +114,7 @@ test("an editor stores files under the storage root, reads and lists them, and r
   expect(rows.map(({ path }: { path: string }) => path)).toEqual(["config.json", "empty", "weights/model a%b.bin"]);
   expect(pagination).toEqual({ total: 3, offset: 0, limit: 100 });
   expect((await list("?limit=1&offset=1")).data).toEqual([rows[1]]);
-  expect((await get("weights")).status).toBe(409);
-  expect((await get("absent")).status).toBe(404);
+  for (const absent of ["weights", "absent", "CONFIG.json"]) expect((await get(absent)).status).toBe(404);
   const inFolder = await readdir(join(artifacts, id));
   expect(inFolder).toHaveLength(3);
   for (const name of inFolder) expect((await stat(join(artifacts, id, name))).mode & 0o777).toBe(0o600);
@@ -158,6 +157,23 @@ test("two uploads of one path at once leave one of them, whole", async () => {
   const many = await Promise.all(Array.from({ length: 12 }, (_, at) => put(`part-${at}`, String(at))));
   expect(many.map(({ status }) => status)).toEqual(many.map(() => 200));
   expect((await list()).pagination.total).toBe(13);
+});
+
+test("a file that is not what was stored is 500, and the log says so", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "error", stream: { write: (line: string) => void lines.push(line) } });
+  const { stage, artifacts } = await planted({ log });
+  const { id, put, get, head } = await stage();
+  await put("a", "0123456789");
+  const [name = ""] = await readdir(join(artifacts, id));
+  const path = join(artifacts, id, name);
+  const spoilt = [() => writeFile(path, "shorter"), () => rm(path), () => symlink("/etc/hostname", path)];
+  for (const spoil of spoilt) {
+    await spoil();
+    expect((await get("a")).body).toMatchObject({ statusCode: 500, code: "internal" });
+  }
+  expect(lines.filter((line) => line.includes("staged-file-missing"))).toHaveLength(3);
+  expect((await head("a")).status).toBe(200);
 });
 
 test("a part of a file is read by its range", async () => {
@@ -299,13 +315,14 @@ test("so is the stage that is registered or fails meanwhile", async () => {
     failed: (_: string, id: string) => editor.post("/api/ml/v1/artifact-versions/mark-stage-failure", { id }),
   };
   for (const [name, end] of Object.entries(ends)) {
-    const { id, uri, root, put } = await stage();
+    const { id, uri, root, put, get } = await stage();
     await put("a", "x");
     const upload = await begun(`${root}/weights`, 1000);
     await vi.waitFor(async () => expect(await readdir(join(artifacts, id))).toHaveLength(2), { timeout: 20_000 });
     expect((await end(uri, id)).status).toBe(200);
     expect([name, await upload.finish()]).toEqual([name, 409]);
     expect((await put("b", "x")).body.code).toBe(`stage-${name}`);
+    expect((await get("a")).status).toBe(name === "failed" ? 404 : 200);
   }
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "../../../src/contract/json.ts";
+import { STAGED_FILES, stagedFileOperations } from "../../../src/contract/staged-files.ts";
 import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
 import type { OpenApiDocument } from "../openapi/document-types.ts";
 import { errorCodes } from "../openapi/error-codes.ts";
@@ -171,9 +172,36 @@ export HOLDFAST_TOKEN=$(cat .holdfast/control-plane/admin-token)</code></pre></f
         "A write with an `Idempotency-Key` is executed once, however often it arrives within 24 hours: a repetition gets the first reply again, a one-time token included. `Idempotency-Key-Accepted: true` in a reply says that the server honours keys.\n\n`X-Fencing-Token` rejects late writers: a write is refused with 412 when its number was not issued for its `X-Fencing-Scope`, or when a newer lease covers what is written.",
       ),
     },
+    ...(hasExtensions(document) ? [{ title: "Files of staged versions", body: stagedFiles() }] : []),
     { title: "Roles", body: roles() },
     { title: "Errors", body: errors() },
   ];
+}
+
+function hasExtensions({ paths }: OpenApiDocument): boolean {
+  return Object.values(paths)
+    .flatMap(Object.values<OpenApiDocument["paths"][string][string]>)
+    .some((operation) => operation["x-number"].startsWith("E"));
+}
+
+function stagedFiles(): Html {
+  const { listStagedFiles, getStagedFile, putStagedFile } = stagedFileOperations;
+  const rows = [
+    [putStagedFile, "stores a file of any type, sent with `Content-Length`; the reply has `path`, `size` and `digest`"],
+    [getStagedFile, "reads it, or with `Range` a part; so does `HEAD` without its content"],
+    [listStagedFiles, "lists `path`, `size` and `digest` of the files, in pages"],
+  ] as const;
+  return html`${paragraphs(
+    `Where the operator has chosen it, the files of a staged version go through this server (extension ${STAGED_FILES}). The \`storage_root\` of the stage is then an address of this server with a signed \`{stage}\`, which needs no token and expires. Files are sent and read as they are, not as JSON. After the version is registered nothing is stored any more, and a token with a role on the ml repo reads below the \`source.uri\` of the version, which is the address without the signature.`,
+  )}${scrolled(
+    "Files of staged versions",
+    ["request", "effect"],
+    html`<tbody>${rows.map(
+      ([{ method, path }, effect]) =>
+        html`<tr><th scope="row"><code>${method} ${path}</code></th><td>${inlineCode(withFullStop(effect))}</td></tr>`,
+    )}</tbody>`,
+  )}<figure><figcaption>Shell</figcaption><pre tabindex="0"><code>curl --fail-with-body -T model.safetensors "$STORAGE_ROOT/weights/model.safetensors"
+curl --fail-with-body "$STORAGE_ROOT/"</code></pre></figure>`;
 }
 
 const CONTROL_PLANE = join(import.meta.dirname, "../../../docs/control-plane.md");

@@ -50,6 +50,7 @@ test("S86 a pipe, a device, a socket, a folder and a file that is too large are 
 const others = [
   "src/commands/targets/target-state.ts",
   "src/server/endpoint-file.ts",
+  "src/server/resources/staged-artifact/send-file.ts",
   "src/source/remote/bare-repository.ts",
   "src/state/sqlite/import-state.ts",
   "src/state/sqlite/export-index.ts",

@@ -6,6 +6,7 @@ import type { OpenApiDocument } from "../../../scripts/generate/openapi/document
 import { errorCodes } from "../../../scripts/generate/openapi/error-codes.ts";
 import { referencePage } from "../../../scripts/generate/reference/reference-page.ts";
 import type { ErrorBody } from "../../../src/contract/generated/resources.ts";
+import { STAGED_PATH, stagedFileOperations } from "../../../src/contract/staged-files.ts";
 import { roleTypeOf } from "../../../src/model/roles.ts";
 import { routesOf } from "../../support/openapi.ts";
 
@@ -28,6 +29,13 @@ test("the page shows every operation, resource, manifest and refusal of the docu
   for (const { description } of Object.values(document.components.responses)) {
     expect(page.replaceAll("&#39;", "'")).toContain(`title="${description}"`);
   }
+});
+
+test("the page says how files of staged versions are sent, where the server has extensions", () => {
+  for (const { method, path } of Object.values(stagedFileOperations))
+    expect(page).toContain(`<code>${method} ${path}</code>`);
+  const documented = referencePage(openApiDocument({ documentedOnly: true, unknownFields: "refuse" }));
+  expect(documented).not.toContain(STAGED_PATH);
 });
 
 test("every link of the page leads somewhere on it or to the document, and no id is given twice", () => {

@@ -1,4 +1,4 @@
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
@@ -17,12 +17,13 @@ import { limitRate, type OperationRouting } from "../../http/operation-routes.ts
 import { readPageRequest } from "../../http/read-request.ts";
 import { storageHttpError } from "../../http/storage-http-error.ts";
 import { repoTarget } from "../ml-repo.ts";
-import { byteRange, checkDigest, fileHeaders } from "./file-headers.ts";
+import { checkDigest, fileHeaders } from "./file-headers.ts";
 import { readStagedPath, type StagedPath } from "./file-path.ts";
 import {
   type FileStage,
-  findFile,
+  fileAt,
   findFileStage,
+  findReplaced,
   gone,
   listFiles,
   type ReceivedFile,
@@ -32,6 +33,7 @@ import {
   storeFile,
 } from "./file-rows.ts";
 import { brokenOff, createRoom, receiveFile } from "./receive-file.ts";
+import { sendFile } from "./send-file.ts";
 import { isSignedStage, readSignedStage } from "./signed-stage.ts";
 
 // What a request holds in memory at most while a file passes through it.
@@ -98,7 +100,7 @@ function addRoutes(app: FastifyInstance, routing: OperationRouting): void {
     method: ["GET", "HEAD"],
     url: `${STAGED_PATH}/:stage/*`,
     ...hooks("getStagedFile"),
-    handler: (request, reply) => sendFile(accessOf(request).stage, request, reply, context),
+    handler: (request, reply) => readFrom(accessOf(request).stage, reply, context),
   });
   app.put(`${STAGED_PATH}/:stage/*`, {
     ...hooks("putStagedFile"),
@@ -197,7 +199,12 @@ async function admitted(request: FastifyRequest, { stage, isSigned }: Access, co
   const length = Number(headers["content-length"]);
   const refusal = refusalOfStage(stage);
   if (refusal !== null) throw refusal;
-  requireRoom(stage, length, await findFile(context.store.read, stage.stage_id, path), context.stagedFiles.maxBytes);
+  requireRoom(
+    stage,
+    length,
+    await findReplaced(context.store.read, stage.stage_id, path),
+    context.stagedFiles.maxBytes,
+  );
   return { stage: stage.stage_id, path, length };
 }
 
@@ -237,34 +244,12 @@ async function store(
   }
 }
 
-async function sendFile(
-  stage: FileStage,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { store: { read }, stagedFiles, log }: Context,
-): Promise<FastifyReply> {
-  const path = pathOf(request);
-  const found = await findFile(read, stage.stage_id, path);
+async function readFrom(stage: FileStage, reply: FastifyReply, context: Context): Promise<FastifyReply> {
+  const path = pathOf(reply.request);
+  // The files of a stage that failed are about to be deleted.
+  const found = stage.state === "failed" ? null : await fileAt(context.store.read, stage.stage_id, path);
   if (found === null) throw notFound("the file");
-  const size = Number(found.size);
-  const range = byteRange(request.raw.headers, { size, digest: found.digest });
-  const { first, last } = range ?? { first: 0, last: size - 1 };
-  reply.code(range === null ? 200 : 206).headers(fileHeaders(found.digest));
-  reply.headers({
-    "accept-ranges": "bytes",
-    "content-length": last - first + 1,
-    "content-type": "application/octet-stream",
-    // A browser must not show it under the address of this server.
-    "content-disposition": "attachment",
-    ...(range !== null && { "content-range": `bytes ${first}-${last}/${size}` }),
-  });
-  if (request.method === "HEAD" || size === 0) return reply.send();
-  const file = await open(join(stagedFiles.folder, stage.stage_id, found.file)).catch((error: unknown) => {
-    const event = { event: "staged-file-missing", stage: stage.stage_id, err: error };
-    log.error(event, "a staged file that the database knows cannot be read");
-    throw new HttpError(500, "internal", "the server failed; its log says why");
-  });
-  return reply.send(file.createReadStream({ start: first, end: last }));
+  return sendFile(found, reply, context);
 }
 
 function pathOf({ params }: FastifyRequest): StagedPath {

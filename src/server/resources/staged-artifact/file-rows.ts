@@ -133,8 +133,18 @@ export function requireRoom(stage: FileStage, size: number, replaced: StoredFile
   }
 }
 
-/** The file of a path; null when there is none. 409 when the path is that of a folder, or differs from another by case alone. */
-export async function findFile(
+/** The file of a path; null when there is none. */
+export async function fileAt(
+  database: Kysely<Tables>,
+  stageId: string,
+  { key, path }: StagedPath,
+): Promise<StoredFile | null> {
+  const row = await rowAt(database, stageId, key);
+  return row === null || row.file === null || row.path !== path ? null : { ...row, file: row.file };
+}
+
+/** The file that one at this path replaces; null when there is none. 409 when the path is that of a folder, or differs from another by case alone. */
+export async function findReplaced(
   database: Kysely<Tables>,
   stageId: string,
   { key, path }: StagedPath,
@@ -180,7 +190,7 @@ export async function storeFile(
   if (stage === null || refusal !== null) throw refusal ?? gone();
   if (!isAllowed(principal, "write", repoTarget(stage.repo))) throw gone();
   if (Number(stage.expires_at) <= context.clock.now()) throw gone();
-  const before = await findFile(transaction, id, path);
+  const before = await findReplaced(transaction, id, path);
   if (before?.digest === received.digest && Number(before.size) === received.size) return received.file;
   requireRoom(stage, received.size, before, context.stagedFiles.maxBytes);
   await insertFolders(transaction, id, path, context);

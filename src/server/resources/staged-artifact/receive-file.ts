@@ -54,9 +54,13 @@ export async function receiveFile(
   }
 }
 
+// The last sync must not take longer than a connection may be silent.
+const SYNC_BYTES = 128 * 1024 * 1024;
+
 async function write(body: Readable | null, path: string): Promise<Omit<ReceivedFile, "file">> {
   const hash = createHash("sha256");
   let size = 0;
+  let unsynced = 0;
   await using file = await open(path, "wx", 0o600);
   // The connection is needed for the reply, also when writing fails.
   for await (const chunk of body?.iterator({ destroyOnReturn: false }) ?? []) {
@@ -64,6 +68,10 @@ async function write(body: Readable | null, path: string): Promise<Omit<Received
     hash.update(bytes);
     size += bytes.length;
     await file.appendFile(bytes);
+    unsynced += bytes.length;
+    if (unsynced < SYNC_BYTES) continue;
+    await file.datasync();
+    unsynced = 0;
   }
   await file.sync();
   return { size, digest: hash.digest("hex") };

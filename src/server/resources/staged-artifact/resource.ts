@@ -78,7 +78,7 @@ export const resource: ResourceDefinition = {
     defineOperation("stageArtifactVersion", stageArtifactVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description:
-        "Creates storage for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed after it is registered.",
+        "Creates storage for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed after it is registered.\n\nA `storage_root` that begins with `https://` is on this server, and needs no token until it expires: `PUT {storage_root}/PATH` stores a file, `GET` and `HEAD` read it, `GET {storage_root}/` lists the files with their sizes and digests.",
       replySchema: "StagedArtifact",
       manifest: {
         description: "A model version, or a version of a plain artifact",
