@@ -1,6 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import type { ReferenceAssets } from "../build/dashboard-page.ts";
 import { type DocumentOptions, openApiDocument } from "./openapi/document.ts";
+import { servedDocument } from "./openapi/served-document.ts";
 import { referencePage } from "./reference/reference-page.ts";
 
 /** The reference of the control plane in each form that a server may answer, by the name of its file. */
@@ -15,7 +16,7 @@ export function referenceForms(assets: ReferenceAssets): readonly (readonly [fil
 
 function referenceText(options: DocumentOptions, { stylesheet, script }: ReferenceAssets): string {
   const document = openApiDocument(options);
-  const openApi = packed(JSON.stringify(document));
+  const openApi = packed(JSON.stringify(servedDocument(options)));
   return JSON.stringify({ openApi, page: packed(referencePage(document)), stylesheet, script });
 }
 

@@ -119,6 +119,11 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
     ...options,
     body: { manifest: { type: "artifact-version", name: "logs", ml_repo: "ranking" } },
   });
+  const file = { stage: text(stage.data.storage_root.split("/").at(-1)), path: "a.bin" };
+  await api.putStagedFile({ ...options, path: file, body: new Blob(["x"]) });
+  const files = await api.listStagedFiles({ ...options, path: file });
+  text(files.data.data[0]?.digest);
+  await api.getStagedFile({ ...options, path: file });
   await api.markStageFailure({ ...options, body: { id: stage.data.id } });
 }
 

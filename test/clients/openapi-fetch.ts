@@ -146,6 +146,18 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
       body: { manifest: { type: "artifact-version", name: "logs", ml_repo: "ranking" } },
     }),
   );
+  const file = { stage: text(stage.storage_root.split("/").at(-1)), path: "a.bin" };
+  await done(
+    client.PUT("/api/ml/v1/staged/{stage}/{path}", {
+      params: { path: file },
+      body: "x",
+      bodySerializer: (body) => body,
+      headers: { "content-type": "application/octet-stream" },
+    }),
+  );
+  const files = await done(client.GET("/api/ml/v1/staged/{stage}", { params: { path: file } }));
+  text(files.data[0]?.digest);
+  await done(client.GET("/api/ml/v1/staged/{stage}/{path}", { params: { path: file }, parseAs: "text" }));
   await done(client.POST("/api/ml/v1/artifact-versions/mark-stage-failure", { body: { id: stage.id } }));
 }
 

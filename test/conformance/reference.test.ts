@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../scripts/generate/openapi/document.ts";
+import { servedDocument } from "../../scripts/generate/openapi/served-document.ts";
 import { startControlPlane } from "../control-plane.ts";
 import { documentOf } from "../support/openapi.ts";
 
@@ -7,7 +7,7 @@ test.each([false, true])(
   "a server tells of what it serves, and of no data, to anybody (documented only: %s)",
   async (documentedOnly) => {
     const { url } = await startControlPlane({ documentedOnly });
-    const document = openApiDocument({ documentedOnly, unknownFields: "refuse" });
+    const document = servedDocument({ documentedOnly, unknownFields: "refuse" });
     expect(await documentOf(url)).toEqual(JSON.parse(JSON.stringify(document)));
     const types = {
       "/openapi.json": "application/json",

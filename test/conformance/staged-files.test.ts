@@ -9,9 +9,9 @@ import type { ControlPlaneOptions } from "../../src/server/control-plane.ts";
 import { addUser, type Caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { mountSmallDisk } from "../support/full-disk.ts";
 import { machine } from "../support/machine.ts";
+import { servedFiles, TOLD_ADDRESS } from "../support/served-files.ts";
 import { statement } from "../support/test-database.ts";
 
-const PUBLIC = "https://control.example.com/platform";
 const model = (more: object = {}) => ({
   manifest: { type: "model-version", name: "ranker", ml_repo: "support", ...more },
 });
@@ -19,13 +19,8 @@ const sha256 = (content: string | Buffer) => createHash("sha256").update(content
 
 /** A control plane whose files go through it, with an editor of a repo, a viewer of it, and somebody else. */
 async function planted(options: Omit<Partial<ControlPlaneOptions>, "seed"> = {}) {
-  const folder = await temporaryFolder();
-  const isShared = inject("postgres") !== undefined;
-  const plane = await startControlPlane({
-    artifactRoot: PUBLIC,
-    ...(isShared && { artifactFolder: folder }),
-    ...options,
-  });
+  const served = { ...(await servedFiles()), ...options };
+  const plane = await startControlPlane(served);
   const collaborators = [
     { subject: "user:dev@example.com", role_id: "ml-repo-editor" },
     { subject: "user:ann@example.com", role_id: "ml-repo-viewer" },
@@ -35,7 +30,7 @@ async function planted(options: Omit<Partial<ControlPlaneOptions>, "seed"> = {})
   const editor = await addUser(plane, "dev@example.com");
   await addUser(plane, "ann@example.com");
   await addUser(plane, "eve@example.com");
-  const artifacts = isShared ? folder : join(plane.data, "artifacts");
+  const artifacts = served.artifactFolder ?? join(plane.data, "artifacts");
   return {
     ...plane,
     editor,
@@ -49,7 +44,7 @@ async function planted(options: Omit<Partial<ControlPlaneOptions>, "seed"> = {})
 async function staged(url: string, caller: Caller, more: object) {
   const { body } = await caller.post("/api/ml/v1/artifact-versions/stage", model(more));
   // The server is reached under another address here.
-  const root: string = body.storage_root.replace(PUBLIC, url);
+  const root: string = body.storage_root.replace(TOLD_ADDRESS, url);
   return { id: body.id as string, uri: body.storage_root as string, root, ...below(root) };
 }
 
@@ -88,7 +83,7 @@ const register = (caller: Caller, uri: string, more: object = {}) =>
 test("an editor stores files under the storage root, reads and lists them, and registers the version", async () => {
   const { editor, stage, artifacts, data } = await planted();
   const { id, uri, put, get, head, list } = await stage();
-  expect(uri).toMatch(new RegExp(`^${PUBLIC}/api/ml/v1/staged/${id}\\.\\d+\\.[\\w-]{43}$`));
+  expect(uri).toMatch(new RegExp(`^${TOLD_ADDRESS}/api/ml/v1/staged/${id}\\.\\d+\\.[\\w-]{43}$`));
   expect((await register(editor, uri)).body).toMatchObject({ statusCode: 422, details: [{ code: "empty-stage" }] });
   const weights = randomBytes(3_000_000);
   const stored = await put("weights/model%20a%25b.bin", weights, { "content-type": "application/json" });
@@ -120,7 +115,7 @@ test("an editor stores files under the storage root, reads and lists them, and r
   for (const name of inFolder) expect((await stat(join(artifacts, id, name))).mode & 0o777).toBe(0o600);
 
   const version = (await register(editor, uri, { metadata: { a: 1 } })).body.data;
-  expect([version.id, version.manifest.source.uri]).toEqual([id, `${PUBLIC}/api/ml/v1/staged/${id}`]);
+  expect([version.id, version.manifest.source.uri]).toEqual([id, `${TOLD_ADDRESS}/api/ml/v1/staged/${id}`]);
   // As a reply says it, and as the stage was answered: both are the same version.
   expect((await register(editor, version.manifest.source.uri, { metadata: { a: 1 } })).body.data.id).toBe(id);
   expect((await register(editor, uri, { metadata: { a: 1 } })).body.data.id).toBe(id);
@@ -290,7 +285,7 @@ test("an address ends with the token that staged it, with its role, and with its
   await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:ci" });
   expect([(await byAccount.get("a")).status, (await byAccount.put("b", "x")).status]).toEqual([403, 403]);
   await admin.put("/api/svc/v1/ml-repos", repo({ collaborators: [] }));
-  expect((await byUser.put("c", "x")).status).toBe(403);
+  expect([(await byUser.get("a")).status, (await byUser.put("c", "x")).status]).toEqual([403, 403]);
   await admin.put("/api/svc/v1/ml-repos", repo());
   expect((await byUser.put("c", "x")).status).toBe(200);
   await statement(data, "DELETE FROM tokens WHERE user_id = 'dev@example.com'");
@@ -450,10 +445,8 @@ test("a file for which the disk has no room is 507 before it is sent, or when th
 test("files of a stage that failed, or that expired without a version, are deleted; those of a version stay", async () => {
   let ahead = 0;
   const clock = movedClock(() => ahead);
-  const folder = await temporaryFolder();
   const data = await temporaryFolder();
-  const isShared = inject("postgres") !== undefined;
-  const options = { clock, data, ...(isShared && { artifactFolder: folder }) };
+  const options = { clock, data, ...(await servedFiles()) };
   const first = await planted(options);
   const [kept, expired, failed] = [await first.stage(), await first.stage(), await first.stage()];
   for (const { put } of [kept, expired, failed]) await put("folder/a", "x");
@@ -461,10 +454,10 @@ test("files of a stage that failed, or that expired without a version, are delet
   await first.editor.post("/api/ml/v1/artifact-versions/mark-stage-failure", { id: failed.id });
   await first.close();
   // As a server that was killed leaves it.
-  const place = isShared ? folder : join(data, "artifacts");
+  const place = options.artifactFolder ?? join(data, "artifacts");
   await writeFile(join(place, kept.id, "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"), "half");
   ahead = 26 * 3_600_000;
-  const again = await startControlPlane({ ...options, artifactRoot: PUBLIC });
+  const again = await startControlPlane(options);
   await vi.waitFor(async () => expect(await readdir(place)).toEqual([kept.id]), { timeout: 60_000 });
   await vi.waitFor(async () => expect(await readdir(join(place, kept.id))).toHaveLength(1), { timeout: 60_000 });
   await vi.waitFor(
@@ -533,13 +526,17 @@ test("other methods are 405, and a server of the documented operations has no su
 });
 
 test("a root at the server's address is refused where clients could not use it", async () => {
-  await expect(startControlPlane({ artifactRoot: PUBLIC, documentedOnly: true })).rejects.toThrow("extension E21");
+  await expect(startControlPlane({ artifactRoot: TOLD_ADDRESS, documentedOnly: true })).rejects.toThrow(
+    "extension E21",
+  );
   if (inject("postgres") !== undefined) {
-    await expect(startControlPlane({ artifactRoot: PUBLIC })).rejects.toThrow("a folder that all servers share");
+    await expect(startControlPlane({ artifactRoot: TOLD_ADDRESS })).rejects.toThrow("a folder that all servers share");
   }
   await expect(startControlPlane({ artifactFolder: "/tmp" })).rejects.toThrow("--artifact-folder is for");
   const absent = join(await temporaryFolder(), "absent");
-  await expect(startControlPlane({ artifactRoot: PUBLIC, artifactFolder: absent })).rejects.toThrow("cannot be stored");
+  await expect(startControlPlane({ artifactRoot: TOLD_ADDRESS, artifactFolder: absent })).rejects.toThrow(
+    "cannot be stored",
+  );
 });
 
 /** The system's clock, ahead by so many milliseconds. */

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Secret } from "../../src/contract/secret.ts";
 import { startControlPlane } from "../control-plane.ts";
 import { documentOf, routesOf } from "../support/openapi.ts";
+import { servedFiles } from "../support/served-files.ts";
 
 const run = promisify(execFile);
 const workspace = join(import.meta.dirname, "../clients");
@@ -42,7 +43,7 @@ function recording(token: Secret, calls: string[]): typeof globalThis.fetch {
 test.each(["openapi-fetch", "hey-api"] as const)(
   "a client that is typed by the document, for %s, compiles under strict and calls every operation",
   async (name) => {
-    const { url, adminToken } = await startControlPlane();
+    const { url, adminToken } = await startControlPlane(await servedFiles());
     const document = await documentOf(url);
     const folder = await generated(name, document);
     // The compiler of the checkout: that of the generators takes four times as long.
@@ -56,6 +57,8 @@ test.each(["openapi-fetch", "hey-api"] as const)(
       const pattern = new RegExp(`^${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
       return calls.some((call) => pattern.test(call));
     };
+    // Their files are bytes, which each client sends in a way of its own.
+    expect(calls.filter((call) => /^(?:GET|PUT) .*\/staged\/[^/]+\/a\.bin$/.test(call))).toHaveLength(2);
     const uncalled = routesOf(document).filter((route) => !isCalled(route));
     expect(uncalled.map(({ operation }) => operation.operationId)).toEqual([]);
   },

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { OpenApiDocument, OperationObject } from "../../scripts/generate/openapi/document-types.ts";
+import { STAGED_FILES } from "../../src/contract/staged-files.ts";
 import type { Schema, Schemas } from "../../src/server/openapi/json-schema.ts";
 
 /** An operation where it stands in a document. */
@@ -11,10 +12,12 @@ export async function documentOf(url: string): Promise<OpenApiDocument> {
   return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 }
 
-/** Every operation of a document. */
+/** Every operation of a document whose requests and replies are JSON. */
 export function routesOf({ paths }: OpenApiDocument): readonly Route[] {
   return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+    Object.entries(item)
+      .filter(([, operation]) => operation["x-number"] !== STAGED_FILES)
+      .map(([method, operation]) => ({ method, path, operation })),
   );
 }
 

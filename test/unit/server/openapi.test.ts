@@ -1,7 +1,9 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, test } from "vitest";
 import { openApiDocument } from "../../../scripts/generate/openapi/document.ts";
+import { servedDocument } from "../../../scripts/generate/openapi/served-document.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
+import { STAGED_FILES, STAGED_PATH, stagedFileOperations } from "../../../src/contract/staged-files.ts";
 import type { Schema } from "../../../src/server/openapi/json-schema.ts";
 import { createCheck, type Route, routesOf } from "../../support/openapi.ts";
 import { interfaceResources } from "./interface-resources.ts";
@@ -43,6 +45,18 @@ describe.each([false, true])("the document, of the documented operations alone: 
       }
     }
   });
+});
+
+test("the document that servers answer has the operations on files of staged versions too, and passes the same rules", async () => {
+  const served = servedDocument({ documentedOnly: false, unknownFields: "refuse" });
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({ source: JSON.stringify(served), absoluteRef: "openapi.json", config });
+  expect(problems.map(({ ruleId, message, location: [at] }) => [ruleId, message, at?.pointer])).toEqual([]);
+  const { paths } = JSON.parse(JSON.stringify(served));
+  for (const [operationId, { method, path, summary }] of Object.entries(stagedFileOperations))
+    expect(paths[path][method.toLowerCase()]).toMatchObject({ operationId, summary, "x-number": STAGED_FILES });
+  const documented = JSON.stringify(servedDocument({ documentedOnly: true, unknownFields: "refuse" }));
+  expect(documented).not.toContain(STAGED_PATH);
 });
 
 test("the document marks as required what the interface marks, and lists always", () => {
