@@ -10,6 +10,7 @@ import { wrappedLines } from "../render/wrap.ts";
 import { adminTokenFile } from "../server/auth/admin-token/token-file.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/control-plane.ts";
 import type { SeedDocument } from "../server/options.ts";
+import { isServedRoot } from "../server/resources/staged-artifact/artifact-storage.ts";
 import type { FailureRule } from "../server/rollouts/rollout-driver.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { dataFolder } from "./configuration/data-folder.ts";
@@ -118,6 +119,7 @@ function startText({ flags, terminal: { env } }: Invocation, folder: string, url
     docs: `${url}/docs`,
     data: flags.database ? `PostgreSQL; keys and files in ${folder}` : folder,
     "admin token": env.HOLDFAST_ADMIN_TOKEN ? "in HOLDFAST_ADMIN_TOKEN" : adminTokenFile(folder),
+    ...(isServedRoot(flags.artifactRoot ?? "") && { files: `of staged versions go through ${flags.artifactRoot}` }),
     rollouts: flags.rolloutDriver === undefined ? "simulated: no cluster runs them" : `by ${flags.rolloutDriver}`,
     "job runs": "simulated: no cluster runs them",
   };

@@ -82,6 +82,7 @@ test("an account that may write versions stores files from anywhere, and who may
   server.process.kill("SIGTERM");
   const { stderr } = await server.process.ended;
   expect(stderr).toContain("putStagedFile");
+  expect(stderr).toContain(`files       of staged versions go through ${ADDRESS}\n`);
   expect(stderr).not.toContain(uri.split(".").at(-1));
 });
 

@@ -111,7 +111,7 @@ function addRoutes(app: FastifyInstance, routing: OperationRouting): void {
       const upload = await admitted(request, access, context);
       using _ = await reserveRoom(context.stagedFiles.folder, upload.length);
       const received = await receiveFile(bodyOf(request), upload, context).catch((error: unknown) => {
-        throw request.raw.destroyed || request.raw.errored !== null ? brokenOff() : error;
+        throw request.raw.destroyed && !request.raw.complete ? brokenOff() : error;
       });
       await store(request, access, { path: upload.path, received }, context);
       const { size, digest } = received;

@@ -208,6 +208,15 @@ export async function storeFile(
   return before?.file ?? null;
 }
 
+/** The size of all files together. */
+export async function countStagedBytes(database: Kysely<Tables>): Promise<number> {
+  const { bytes } = await database
+    .selectFrom("file_stages")
+    .select(({ fn }) => fn.sum("bytes").as("bytes"))
+    .executeTakeFirstOrThrow();
+  return Number(bytes ?? 0);
+}
+
 /** 403 for every signed address that opens nothing, whatever the reason is. */
 export function gone(): HttpError {
   return new HttpError(403, "forbidden", "this address is not valid, or not any more: stage the version again");

@@ -25,7 +25,7 @@ import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";
 import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
 import type { StagePlace } from "./artifact-storage.ts";
-import { closeFileStage, findFileStage, insertFileStage } from "./file-rows.ts";
+import { closeFileStage, countStagedBytes, findFileStage, insertFileStage } from "./file-rows.ts";
 import { sweepStages } from "./sweep-stages.ts";
 
 declare module "../../database/tables.ts" {
@@ -107,6 +107,14 @@ export const resource: ResourceDefinition = {
   ],
   manifestSchemas: artifactSchemas,
   jobs: [{ name: "staged files", run: sweepStages }],
+  gauges: [
+    {
+      name: "holdfast_staged_files_bytes",
+      help: "Size of the files of staged and registered versions that went through the server.",
+      shownTo: "trusted",
+      read: ({ store }) => countStagedBytes(store.read),
+    },
+  ],
 };
 
 const forms: readonly { readonly field: string; readonly form: RegExp; readonly says: string }[] = [
