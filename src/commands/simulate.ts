@@ -5,7 +5,7 @@ import { exitCodes, HoldfastError } from "../core/errors.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
 import { makeSimulation, type Simulation } from "../core/report/simulation.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { sinks } from "../engine/sinks/index.ts";
+import { defaultSink } from "../engine/sinks/index.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { jsonText } from "../render/escape.ts";
 import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
@@ -82,7 +82,6 @@ async function onCopy(
     throw startFailure(error, data);
   });
   const copy = { ...invocation, terminal: { ...invocation.terminal, env: withoutOperator(invocation.terminal.env) } };
-  const [sink] = sinks;
   const flags = {
     ...copy.flags,
     server: plane.url,
@@ -91,8 +90,8 @@ async function onCopy(
     allowAdopt: true,
     allowPrivilege: true,
     allowShrink: true,
-    // Any sink is fine: the folder is removed with the copy.
-    ...(sink === undefined ? {} : { sink: sink.name }),
+    // In a file: the folder is removed with the copy.
+    ...(defaultSink === null ? {} : { sink: defaultSink.name }),
   };
   const apply = (use: NonNullable<TargetUse["base"]>) => applyTo({ ...copy, flags }, use);
   const base = await apply("instead");

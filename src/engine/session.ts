@@ -5,10 +5,11 @@ import type { RecordedRequests } from "../client/recorded-requests.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
 import { ServerCapabilities } from "../client/server-capabilities.ts";
 import type { Writer } from "../client/writer.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
-import type { Sink, SinkType } from "./token-sink.ts";
+import type { ChosenSink, Sink } from "./token-sink.ts";
 
 /** How a control plane is read, and what is known of it. */
 export type ReadAccess = {
@@ -45,7 +46,9 @@ export type SessionPlace = Omit<ConnectOptions, "capabilities" | "server"> & {
   readonly state: State;
   /** The folder on this machine for sink files. */
   readonly folder: string;
-  readonly sink: SinkType | null;
+  readonly sink: ChosenSink | null;
+  /** The folder that relative paths in the settings of a sink are in. */
+  readonly cwd: string;
   /** Whether the operator has configured that `postModelVersion` registers model versions. */
   readonly registersModels: boolean;
   /** Identifies this build of the program, since another build may parse the same bytes differently. */
@@ -57,7 +60,7 @@ export type SessionPlace = Omit<ConnectOptions, "capabilities" | "server"> & {
 
 /** Opens the ledger and the connection; sends no request. */
 export async function openSession(options: SessionPlace): Promise<ServerSession> {
-  const { server, state, folder, sink, registersModels, clock } = options;
+  const { server, state, registersModels, clock } = options;
   const ledger = await state.ledger(server.name);
   const knowledge = { store: ledger, registersByConfig: registersModels, clock };
   const capabilities = new ServerCapabilities(await ledger.facts(), knowledge);
@@ -71,7 +74,7 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
     ledger,
     capabilities,
     serverTime: connection.serverTime,
-    sink: sink?.open({ folder, server: nameOnDisk(server.name), clock }) ?? null,
+    sink: openSink(options),
     heads: ledger.heads,
     cache: (options.caches ?? true) ? liveCacheOf(options) : null,
     [Symbol.asyncDispose]: async () => {
@@ -79,6 +82,19 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
       await capabilities.save();
     },
   };
+}
+
+function openSink({ sink, server, ...place }: SessionPlace): Sink | null {
+  if (sink === null) return null;
+  const { type, settings } = sink;
+  try {
+    return type.open({ ...place, settings, server: nameOnDisk(server.name) });
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    // What only reads needs no sink: its settings may name what this machine does not have.
+    const refuse = (): Promise<never> => Promise.reject(error);
+    return { check: refuse, deliver: refuse };
+  }
 }
 
 function liveCacheOf({ server, state, build = "", onForgotten = () => undefined }: SessionPlace): LiveCache {

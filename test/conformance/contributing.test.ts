@@ -49,7 +49,7 @@ test("the sink and the command of CONTRIBUTING.md work as its steps say, with no
   await run(join(root, "node_modules/.bin/biome"), ["lint", ...files.map(({ path }) => path)], { cwd: copy });
   const source = await sourceOf(everyKind);
   const holdfast = (...args: readonly string[]) => built(source.folder, ...args);
-  expect(await holdfast("sinks")).toBe("discard\nfile\n");
+  expect(await holdfast("sinks")).toBe("discard\nexec\nfile\nkubernetes\nvault\n");
   expect(await holdfast("--help")).toMatch(/^ {2}sinks +show where one-time tokens can go$/m);
   await expect(holdfast("plan", "--sink", "discarded")).rejects.toMatchObject({ code: 3 });
   const applied = await holdfast("apply", "--embedded", "--yes", "--allow-privilege", "--sink", "discard");

@@ -71,9 +71,13 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
   test("a configuration that names a sink which does not exist says which ones do", async () => {
     const source = await sourceOf(everyKind);
     const config = join(await temporaryFolder(), "operator.yaml");
-    await writeFile(config, "sinks: [vault]\n");
+    await writeFile(config, "sinks: [nowhere]\n");
     const ended = await source.runHere(["plan", "--embedded", "--config", config]);
-    expectRefusal(ended, 3, /^error: sinks: there is no sink vault\n {2}→ name one of these: file$/m);
+    expectRefusal(
+      ended,
+      3,
+      /^error: sinks: there is no sink nowhere\n {2}→ name one of these: exec, file, kubernetes, vault$/m,
+    );
   });
 
   test("apply without a terminal wants --yes or a plan", async () => {

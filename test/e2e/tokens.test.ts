@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
@@ -7,6 +7,7 @@ import { planOf, reportOf } from "../support/json-output.ts";
 import { account, everyKind, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { makeSecretGroup } from "../support/secret-group.ts";
+import { expectInNoFile, expectNowhere } from "../support/secret-search.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -137,34 +138,6 @@ describe("tokens", () => {
     await expectInNoFile(canary, join(source.folder, ".holdfast"), []);
   });
 });
-
-/** Every form in which a secret could slip out. */
-function disguises(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret);
-  return [
-    secret,
-    bytes.toString("base64").replace(/=+$/, ""),
-    bytes.toString("base64url"),
-    bytes.toString("hex"),
-    encodeURIComponent(secret),
-    [...secret].toReversed().join(""),
-  ];
-}
-
-function expectNowhere(secret: string, runs: readonly Ended[]): void {
-  for (const { stdout, stderr } of runs) {
-    for (const disguise of disguises(secret)) expect(stdout + stderr).not.toContain(disguise);
-  }
-}
-
-async function expectInNoFile(secret: string, folder: string, except: readonly string[]): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  for (const file of files.filter((file) => !except.includes(file))) {
-    const bytes = await readFile(file);
-    for (const disguise of disguises(secret)) expect([file, bytes.includes(disguise)]).toEqual([file, false]);
-  }
-}
 
 test("an account that is disabled is blocked in every plan, and whoever may not disable it is told why", async () => {
   const server = await serve();

@@ -17,6 +17,7 @@ const template = ["spec", "template"];
 const pods = [
   ...podBindings("daemon", NAME, ...template),
   scalar("daemon.secretName", ...template, "spec", "volumes", "secrets", "secret", "secretName"),
+  scalar("daemon.automountServiceAccountToken", ...template, "spec", "automountServiceAccountToken"),
 ];
 const storage = ["spec", "resources", "requests", "storage"];
 

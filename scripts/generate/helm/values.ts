@@ -40,6 +40,9 @@ export const chartValues: { readonly [path: string]: ChartValue } = {
     description:
       "Secret with the files token, git-token, state-key, ui-token and, for plans of pull requests, plans-token",
   },
+  "daemon.automountServiceAccountToken": {
+    description: "Whether the daemon gets the token of its service account, which the sink kubernetes needs",
+  },
   "daemon.args": { description: "Arguments of the daemon" },
   "daemon.storage": { description: "Size of the volume of each pod" },
   ...podValues("daemon", "the daemon's pods"),

@@ -51,6 +51,9 @@ async function honouredKeys(config: ConfigFile, context: PromptContext, terminal
   // Sources and targets name credential files and the servers that the credentials are sent to, and promotions write to them.
   if (operator.sources || operator.servers || operator.targets || operator.promotions)
     throw refusal(config, context, "and sources, servers, targets and promotions count only outside of the source");
+  // Their settings name programs to run, credential files and where tokens are sent.
+  if (operator.sinks?.some((sink) => typeof sink !== "string"))
+    throw refusal(config, context, "and settings of sinks count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };

@@ -4,7 +4,7 @@ import type { WriteRevision } from "../../client/compose-request.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { sinks } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection, TargetServer } from "../../engine/target.ts";
-import type { SinkType } from "../../engine/token-sink.ts";
+import type { ChosenSink, SinkType } from "../../engine/token-sink.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { TargetState } from "../../state/state.ts";
 import { storeErrorCode } from "../../store/store-error.ts";
@@ -69,13 +69,17 @@ export function connectOnDemand(
 }
 
 // The first named sink; a misspelt name is an error, because one-time tokens would be lost without a sink.
-function chosenSink({ flags }: Invocation, operator: OperatorConfig): SinkType | null {
-  const names = flags.sink === undefined ? (operator.sinks ?? []) : [flags.sink];
-  const chosen = names.map((name) => {
-    const sink = sinks.find((one) => one.name === name);
-    if (sink !== undefined) return sink;
-    const known = sinks.map((one) => one.name).join(", ");
-    throw new HoldfastError("invalid", `sinks: there is no sink ${name}`, { hint: `name one of these: ${known}` });
-  });
-  return chosen[0] ?? null;
+function chosenSink({ flags }: Invocation, operator: OperatorConfig): ChosenSink | null {
+  const configured = (operator.sinks ?? []).map((entry) => (typeof entry === "string" ? { type: entry } : entry));
+  const named = configured.map((settings): ChosenSink => ({ type: sinkNamed(settings.type), settings }));
+  if (flags.sink === undefined) return named[0] ?? null;
+  const type = sinkNamed(flags.sink);
+  return named.find((one) => one.type === type) ?? { type, settings: {} };
+}
+
+function sinkNamed(name: string): SinkType {
+  const sink = sinks.find((one) => one.name === name);
+  if (sink !== undefined) return sink;
+  const known = sinks.map((one) => one.name).join(", ");
+  throw new HoldfastError("invalid", `sinks: there is no sink ${name}`, { hint: `name one of these: ${known}` });
 }

@@ -6,7 +6,7 @@ import type { Meter } from "../../daemon/meter.ts";
 import { openSession } from "../../engine/session.ts";
 import { defaultSink } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection } from "../../engine/target.ts";
-import type { SinkType } from "../../engine/token-sink.ts";
+import type { ChosenSink } from "../../engine/token-sink.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
@@ -36,7 +36,7 @@ export type ServerUse = {
 export async function openConnection(
   invocation: Invocation,
   { folder, readKey, build, onForgotten, caches, open }: TargetState,
-  use: ServerUse & { readonly sink: SinkType | null } & Pick<Required<ConnectOptions>, "actor" | "revision">,
+  use: ServerUse & { readonly sink: ChosenSink | null } & Pick<Required<ConnectOptions>, "actor" | "revision">,
   { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
   resources: AsyncDisposableStack,
 ): Promise<TargetConnection> {
@@ -60,6 +60,7 @@ export async function openConnection(
     folder,
     onForgotten,
     sink: use.sink ?? sinkUnchosen(choice, use, terminal),
+    cwd: terminal.cwd,
     registersModels: operator.modelVersionWrite === "post",
     build: build(),
     caches,
@@ -100,10 +101,11 @@ export function connectOptions(
 
 const lockNow: LockState = (state) => state.lock();
 
-function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {
-  if (choice.name === "embedded") return defaultSink;
+function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): ChosenSink | null {
+  const byDefault = defaultSink === null ? null : { type: defaultSink, settings: {} };
+  if (choice.name === "embedded") return byDefault;
   // No person reads the output of an unattended run, so the sink of its one-time tokens must be chosen explicitly.
-  return unattended || env.CI ? null : defaultSink;
+  return unattended || env.CI ? null : byDefault;
 }
 
 /** The control plane that flags or operator keys name, else the embedded one. */

@@ -151,9 +151,50 @@ scope?: (string | null)
  */
 state?: (string | null)
 /**
- * Where one-time tokens go
+ * Where one-time tokens go, the first one unless `--sink` names another: the name of a sink, or an object with its settings
  */
-sinks?: (string[] | null)
+sinks?: ((string | {
+/**
+ * The name of the sink, as `--sink` has it
+ */
+type: string
+/**
+ * Address of Vault, or of the API of Kubernetes; in a pod, Kubernetes is found without it
+ */
+url?: (string | null)
+/**
+ * File with the token for Vault or Kubernetes, read again for each request; that of the pod's service account without this key. `VAULT_TOKEN` is used for Vault where there are neither this key nor `role`
+ */
+tokenFile?: (string | null)
+/**
+ * Certificates to trust besides the system's, PEM, read again for each request; for Kubernetes those of the pod without this key
+ */
+caFile?: (string | null)
+/**
+ * Namespace of the Secrets, that of the pod without this key; for Vault the namespace that Vault Enterprise has
+ */
+namespace?: (string | null)
+/**
+ * Where Vault's KV secrets engine, version 2, is mounted; `secret` without this key
+ */
+mount?: (string | null)
+/**
+ * Path in the mount below which the tokens are; `holdfast` without this key
+ */
+path?: (string | null)
+/**
+ * Role of Vault's Kubernetes auth method: the service account's token is then exchanged for a token of Vault
+ */
+role?: (string | null)
+/**
+ * Where Vault's Kubernetes auth method is mounted; `kubernetes` without this key
+ */
+authMount?: (string | null)
+/**
+ * The program of `exec` and its first arguments; no shell reads them
+ */
+command?: (string[] | null)
+})[] | null)
 /**
  * Who is told about the passes of `watch`, over HTTP
  */

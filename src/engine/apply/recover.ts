@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
@@ -216,8 +217,8 @@ async function delivered(intent: PendingIntent, token: Secret, { session: { sink
       token: await sink.deliver(intent.identity, token),
       isOpen: false,
     };
-  } catch {
-    const message = `the one-time token of ${intent.identity} is kept sealed in the ledger, since it could not be stored; choose a writable sink (--sink file), and the next run delivers it`;
+  } catch (error) {
+    const message = `the one-time token of ${intent.identity} is kept sealed in the ledger, since it could not be stored (${errorMessage(error)}); choose a writable sink (--sink file), and the next run delivers it`;
     return { intent, effect: "applied", error: { code: "token-undelivered", message }, token: null, isOpen: true };
   }
 }

@@ -1,4 +1,5 @@
 import type { Ambiguity } from "../../client/call.ts";
+import { errorMessage } from "../../contract/error-message.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
@@ -169,10 +170,11 @@ async function deliver(
   const { identity } = job.manifest;
   // With a secret store the server stores the token, so nothing is lost.
   if (sink === null && !job.kind.issuesToken?.(job.toSend)) return null;
-  const message = `${identity} was written, but its one-time token could not be stored: it is kept sealed in the ledger, and the next run delivers it`;
-  if (sink === null) throw new UndeliveredError(message);
+  const message = (why: string): string =>
+    `${identity} was written, but its one-time token could not be stored (${why}): it is kept sealed in the ledger, and the next run delivers it`;
+  if (sink === null) throw new UndeliveredError(message("no sink is chosen"));
   return sink.deliver(identity, token).catch((cause: unknown) => {
-    throw new UndeliveredError(message, { cause });
+    throw new UndeliveredError(message(errorMessage(cause)), { cause });
   });
 }
 

@@ -35,7 +35,7 @@ type Check = { readonly done: Promise<void>; until: number };
  * Stores tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`, and never overwrites one. Refuses
  * folders there that the user does not own.
  */
-export function fileSink({ folder, server, clock }: SinkPlace): Sink {
+export function fileSink({ folder, server, clock }: Pick<SinkPlace, "folder" | "server" | "clock">): Sink {
   const top = join(folder, "tokens", fileName(server.toLowerCase()));
   requireOwnFolders(top);
   const path = (identity: Identity): string => {

@@ -61,12 +61,14 @@ export type PassOptions = {
 export async function passes(url: string, token = new Secret("test-token"), given: State | null = null) {
   const folder = await temporaryFolder();
   const state = given ?? (await stateWithFiles(folder));
-  const session = (options: PassOptions) =>
-    openSession({
+  const session = (options: PassOptions) => {
+    const type = options.sink === undefined ? defaultSink : options.sink;
+    return openSession({
       server: { name: "test", url },
       state,
       folder,
-      sink: options.sink === undefined ? defaultSink : options.sink,
+      sink: type === null ? null : { type, settings: {} },
+      cwd: folder,
       ...(options.build === undefined ? {} : { build: options.build }),
       registersModels: options.registersModels ?? false,
       token: () => token,
@@ -79,6 +81,7 @@ export async function passes(url: string, token = new Secret("test-token"), give
       random: { ...systemRandom, next: () => 0 },
       signal: new AbortController().signal,
     });
+  };
   const desired = (manifests: readonly SourceManifest[]) => {
     const { waves } = resolveGraph(manifests);
     const waveOf = ({ identity }: SourceManifest) => waves.get(identity) ?? 0;

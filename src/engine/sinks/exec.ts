@@ -1,0 +1,127 @@
+// biome-ignore-all lint/plugin: it waits for a process, which goes by real time
+import { type ChildProcess, spawn } from "node:child_process";
+import { Secret } from "../../contract/secret.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { type NameForm, storeName } from "../store-name.ts";
+import type { SinkPlace, SinkType } from "../token-sink.ts";
+import { type StoreKey, sinkOf, type TokenStore } from "../token-store.ts";
+
+/** Gives tokens to a program of the operator, which stores them anywhere. */
+export const sink: SinkType = {
+  name: "exec",
+  open: (place) => sinkOf(programStore(place), place),
+};
+
+const SEGMENT: NameForm = { plain: /^[A-Za-z0-9](?:[A-Za-z0-9._@-]*[A-Za-z0-9])?$/, mostLength: 128 };
+/** How the program says that a name is taken (`create`), or that nothing is there (`read`). */
+const OTHERWISE = 3;
+const TIMEOUT_MS = 60_000;
+const MOST_BYTES = 64 * 1024;
+
+function programStore({ server, settings: { command }, cwd, env, clock }: SinkPlace): TokenStore {
+  const [program, ...args] = command ?? [];
+  if (program === undefined) {
+    throw new HoldfastError("invalid", "sinks: nothing says which program stores tokens", {
+      hint: "give the sink exec its command, as a list of the program and its arguments",
+    });
+  }
+  const nameOf = ({ kind, name, copy }: StoreKey): string => {
+    const segments = [server, kind, name].map((one) => storeName(one, SEGMENT));
+    return `${segments.join("/")}${copy === 1 ? "" : `.${copy}`}`;
+  };
+  const run = (action: string, key: StoreKey, input: Secret | null): Promise<Ended> =>
+    runProgram(program, [...args, action, nameOf(key)], {
+      cwd,
+      env: envOfProgram(env),
+      input,
+      stop: clock.timeout(TIMEOUT_MS),
+    });
+  const failed = (action: string, { code }: Ended): Error =>
+    new Error(`${program} ${action} ended with ${endOf(code)}`);
+  return {
+    title: program,
+    create: async (key, value) => {
+      const ended = await run("create", key, value);
+      if (ended.code === 0) return true;
+      if (ended.code === OTHERWISE) return false;
+      throw failed("create", ended);
+    },
+    read: async (key) => {
+      const ended = await run("read", key, null);
+      if (ended.code === 0) return new Secret(ended.stdout.replace(/\r?\n$/, ""));
+      if (ended.code === OTHERWISE) return null;
+      throw failed("read", ended);
+    },
+    remove: async (key) => {
+      const ended = await run("delete", key, null);
+      if (ended.code !== 0 && ended.code !== OTHERWISE) throw failed("delete", ended);
+    },
+    locate: (key) => `${nameOf(key)} of ${program}`,
+  };
+}
+
+function endOf(code: number | null): string {
+  if (code === null)
+    return `no exit code: it took longer than ${TIMEOUT_MS / 1000} seconds, printed more than ${MOST_BYTES} bytes, or was killed`;
+  return `the exit code ${code}`;
+}
+
+// The credentials of Holdfast are not for the program.
+function envOfProgram(env: SinkPlace["env"]): { readonly [name: string]: string | undefined } {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("HOLDFAST_")));
+}
+
+type Ended = { readonly code: number | null; readonly stdout: string };
+
+type ProgramRun = {
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly input: Secret | null;
+  readonly stop: AbortSignal;
+};
+
+// What it prints on standard error is not read: it may quote the value.
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, env, input, stop }: ProgramRun,
+): Promise<Ended> {
+  // In a process group of its own, so that what it started is stopped with it.
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "ignore"] });
+  const pieces: Buffer[] = [];
+  let size = 0;
+  const end = (): void => {
+    killGroup(child);
+    // What has left the group may hold the pipe.
+    child.stdout.destroy();
+  };
+  stop.addEventListener("abort", end, { once: true });
+  child.stdout.on("data", (piece: Buffer) => {
+    size += piece.length;
+    if (size > MOST_BYTES) end();
+    else pieces.push(piece);
+  });
+  // A program that reads no input closes it.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input?.open() ?? "");
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("close", resolve);
+      child.once("error", (cause: NodeJS.ErrnoException) =>
+        reject(new Error(`${program} cannot be run (${cause.code})`, { cause })),
+      );
+    });
+    return { code: size > MOST_BYTES ? null : code, stdout: Buffer.concat(pieces).toString("utf8") };
+  } finally {
+    stop.removeEventListener("abort", end);
+  }
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended in the meantime.
+  }
+}
