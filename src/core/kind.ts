@@ -80,6 +80,27 @@ export type WriteRoute = {
   readonly caution?: "registers";
 };
 
+/** A token that a schedule replaces, as live shows it. */
+export type ScheduledToken = {
+  /** The key part of the identity. */
+  readonly key: string;
+  /** Identifies the token. */
+  readonly tokenId: string;
+  /** When it is to be replaced, in epoch milliseconds. */
+  readonly dueAt: number;
+  readonly manifest: JsonObject;
+};
+
+/** How the one-time token of a resource is replaced. */
+export type TokenRotation = {
+  /** Answers a new token; the former one stays valid for some time. */
+  readonly operation: WriteOperation;
+  readonly path: (key: string) => { readonly [name: string]: string };
+  readonly list: ListOperation;
+  /** Reads one row; null when it has no token that is ours to replace. */
+  readonly row: (row: never) => ScheduledToken | null;
+};
+
 /**
  * A kind of manifest: its names, and its capabilities on a control plane, with the reason where one is missing. It
  * consists of data and pure functions.
@@ -128,6 +149,8 @@ export type Kind = {
   readonly startsRun?: (manifest: JsonObject) => boolean;
   /** Whether creating it returns a one-time token. */
   readonly issuesToken?: (manifest: JsonObject) => boolean;
+  /** How that token is replaced where the manifest has a schedule for it. */
+  readonly rotation?: TokenRotation;
 };
 
 /** A kind as its file declares it: its functions take manifests typed by their schema. */

@@ -10,6 +10,7 @@ export const runWarningCodes = [
   "not-delivered",
   "not-commented",
   "not-sent",
+  "not-rotated",
   "no-queue",
   "no-limits",
   "no-socket",

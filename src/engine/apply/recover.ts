@@ -1,6 +1,6 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import type { Secret } from "../../contract/secret.ts";
-import type { Kind } from "../../core/kind.ts";
+import type { Kind, TokenRotation } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity, Manifest } from "../../core/manifest.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
@@ -15,6 +15,7 @@ import type { ServerSession } from "../session.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
 import { readAgain, uncachedReading } from "./read-again.ts";
 import { createReceipt, isRecorded, type WrittenRow } from "./receipt.ts";
+import { sendRotation } from "./rotate-due-tokens.ts";
 import { canReplayToken, replayForToken, sendIntent } from "./send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "./stored-reply.ts";
 import { isCreatedSince, verifyWrite, type WriteEffect } from "./verify-write.ts";
@@ -87,6 +88,7 @@ function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manif
 async function recoverOne(intent: PendingIntent, recovery: Recovery): Promise<Recovered | null> {
   const kind = kindOf(intent.kind);
   if (kind === undefined) return null;
+  if (kind.rotation?.operation === intent.operation) return recoverRotation(intent, kind.rotation, recovery);
   const stored = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
   if (stored !== null) return settleApplied(intent, stored, kind, recovery);
   const live = await readBack(intent, kind, recovery);
@@ -156,6 +158,17 @@ export async function findByDryRun(intent: PendingIntent, kind: Kind, recovery: 
   const times = { now: run.clock.now(), serverNow: session.serverTime() };
   if (!intent.creates && !isCreatedSince(intent.at, answer.row, times)) return { is: "unclear" };
   return { is: "created", id: answer.row.id };
+}
+
+// A token may be replaced twice: the one before is valid until the end of its grace period.
+async function recoverRotation(intent: PendingIntent, rotation: TokenRotation, recovery: Recovery): Promise<Recovered> {
+  const kept = intent.reply === null ? null : tokenIn(intent.reply, intent.manifest);
+  if (kept !== null) return delivered(intent, kept, recovery);
+  const { sent, token } = await sendRotation(intent, rotation, recovery);
+  if (token !== null) return delivered(intent, token, recovery);
+  const isOpen = sent.state === "ambiguous" || sent.state === "not-sent";
+  const message = `it is unknown whether ${intent.identity} has a new token that nobody has: run holdfast token reissue`;
+  return { intent, effect: "applied", error: { code: "token-unrecovered", message }, token: null, isOpen };
 }
 
 // A request may still arrive until its deadline, so only a read after it can show that the write had no effect.

@@ -17,6 +17,7 @@ import type { SourceHead } from "../../manifests/source-manifest.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { locateOutcome } from "../apply/apply-steps.ts";
 import { type Recovered, recover, startRecovery } from "../apply/recover.ts";
+import { dueTokens, rotateDueTokens } from "../apply/rotate-due-tokens.ts";
 import { type ApplyResult, apply } from "../apply.ts";
 import { gateAskerOf } from "../gates/ask-gates.ts";
 import { guard, locateRefusal, refusedByGuards } from "../guard.ts";
@@ -68,7 +69,8 @@ export type Approval =
 
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult> {
-  const { rules } = pass.read;
+  const { read } = pass;
+  const { rules } = read;
   await using access = mode.leader ? accessOfLeader(mode.leader, pass) : accessOfRun(pass);
   const session = await access.begin();
   // After a standby everything may have changed.
@@ -83,7 +85,10 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   const planned = await plan();
   if (!isRefused && !(await isApproved(planned, pass, mode))) return { what: "declined" };
   if (!isRefused) requireAllowed(refusal, mode);
-  const right = await access.take(!isRefused && planned.plan.steps.some(writes));
+  const rotating = { session, run: pass.run };
+  const mayRotate = mode.approve === null && mode.revise === undefined && !isRefused;
+  const due = mayRotate ? await dueTokens(read.desired.declared, rotating) : [];
+  const right = await access.take(!isRefused && (planned.plan.steps.some(writes) || due.length > 0));
   const current = right.mustPlanAgain ? await plan() : planned;
   if (right.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (right.mayHaveOthers) warnOfOtherWriters(current, pass);
@@ -96,7 +101,8 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   const run = { ...pass.run, ...(mode.waiting ?? untilTheEnd()) };
   const writing = { session: right.use(), hasLease, rules, refusal };
   const applied = await apply(current, { ...writing, recovered, recordsEqual, run });
-  const event = await applyEvent(applied, current, pass);
+  const rotated = refusal() === null ? await rotateDueTokens(due, { ...rotating, session: writing.session }) : [];
+  const event = await applyEvent({ ...applied, tokens: [...applied.tokens, ...rotated] }, current, pass);
   const notUsed = [...event.notUsed, ...missingExtensions(access.lacks())];
   const forced = mode.isForced ? (wasRefused ?? pass.writeRefusal()) : null;
   return { ...event, notUsed, ...(forced === null ? {} : { forced }) };
