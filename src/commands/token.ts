@@ -15,6 +15,7 @@ import { jsonText, printable } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
 import { type InvocationOf, refuseUnfit } from "./command.ts";
 import { readySink } from "./connection/ready-sink.ts";
+import { beginTokenRequest } from "./connection/token-request.ts";
 import type { token } from "./declarations/token.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
@@ -31,7 +32,8 @@ export async function run(invocation: InvocationOf<typeof token>): Promise<numbe
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true });
   if (act.is !== "list") await requireTargetConfirmed(target, flags, terminal);
   const { session } = await target.server.connect(target.rules(target.source.config.repository));
-  const tokens = await carryOut(act, session, terminal);
+  const asking = { session, terminal, folder: target.state.folder };
+  const tokens = await carryOut(act, asking);
   await session.capabilities.save();
   const { server } = session;
   const diagnostics = terminal.warnings.all();
@@ -58,34 +60,49 @@ function actionOf([action, word, ...more]: readonly string[]): Action {
   });
 }
 
-async function carryOut(act: Action, session: ServerSession, terminal: Terminal): Promise<readonly ListedToken[]> {
+/** How the caller asks, and the state folder in which open requests are stored. */
+type Asking = { readonly session: ServerSession; readonly terminal: Terminal; readonly folder: string };
+
+async function carryOut(act: Action, asking: Asking): Promise<readonly ListedToken[]> {
+  const { session, terminal } = asking;
   switch (act.is) {
     case "create":
-      return [await create(act.name, session, terminal)];
+      return [await create(act.name, asking)];
     case "list":
       return list(session, terminal);
     case "revoke":
       return revoke(act.id, session, terminal);
     case "reissue":
-      return [await reissue(act.account, session, terminal)];
+      return [await reissue(act.account, asking)];
   }
 }
 
 const NOTHING = "nothing was created";
 
-async function create(name: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
+async function create(name: string, { session, terminal, folder }: Asking): Promise<ListedToken> {
   const { writer } = session;
   const identity = `personal-access-token/${name}`;
   const sink = await readySink(session, identity, NOTHING);
-  const idempotencyKey = terminal.random.id();
-  const content = { path: { name }, idempotencyKey };
+  const request = beginTokenRequest({ folder, server: session.server, identity }, terminal);
+  const content = { path: { name }, idempotencyKey: request.key };
   const sent = await writer.send("getPersonalAccessToken", content, { signal: terminal.signal });
+  if (sent.state !== "ambiguous" && (sent.state !== "applied" || sent.token === null)) request.end();
   if (sent.state === "refused") throw refusalError("getPersonalAccessToken", sent);
   if (sent.state !== "applied") throw unclear(name, sent);
   if (sent.token === null) throw notCreated(name, sent.created === true);
   const { id = null, createdBySubject: by, createdAt = null } = sent.data;
+  if (
+    request.isRepeated &&
+    (await hasEnded(
+      () => list(session, terminal),
+      (one) => one.id === id,
+    ))
+  ) {
+    request.end();
+    return create(name, { session, terminal, folder });
+  }
   const subject = by === undefined ? null : `${by.subjectType}:${by.subjectSlug}`;
-  const storedAt = await deliver({ sink, identity, token: sent.token, id }, session, terminal);
+  const storedAt = await deliver({ sink, identity, token: sent.token, id }, session, terminal).finally(request.end);
   return { id, name, subject, createdAt, createdWith: null, lastUsedAt: null, expiresAt: null, storedAt };
 }
 
@@ -107,11 +124,24 @@ function notCreated(name: string, isLost: boolean): HoldfastError {
   return new HoldfastError("error", `you have a token ${printable(name)} already, and it is shown only once`, { hint });
 }
 
-async function reissue(account: string, session: ServerSession, terminal: Terminal): Promise<ListedToken> {
+// The repeated reply of an earlier request may have a token that was revoked since.
+async function hasEnded<Row>(read: () => Promise<readonly Row[]>, isIt: (row: Row) => boolean): Promise<boolean> {
+  try {
+    return !(await read()).some(isIt);
+  } catch (error) {
+    // Where there is no list, nothing can revoke a single token either.
+    if (error instanceof ClientError || error instanceof HoldfastError) return false;
+    throw error;
+  }
+}
+
+async function reissue(account: string, { session, terminal, folder }: Asking): Promise<ListedToken> {
   const identity = `virtual-account/${account}`;
   const sink = await readySink(session, identity, NOTHING);
-  const content = { path: { name: account }, idempotencyKey: terminal.random.id() };
+  const request = beginTokenRequest({ folder, server: session.server, identity }, terminal);
+  const content = { path: { name: account }, idempotencyKey: request.key };
   const sent = await session.writer.send("reissueVirtualAccount", content, { signal: terminal.signal });
+  if (sent.state !== "ambiguous" && (sent.state !== "applied" || sent.token === null)) request.end();
   if (sent.state === "refused") {
     if (sent.reason !== "route-missing") throw refusalError("reissueVirtualAccount", sent);
     throw new HoldfastError("error", "this control plane cannot give a virtual account a new token", {
@@ -127,12 +157,18 @@ async function reissue(account: string, session: ServerSession, terminal: Termin
       ...(sent.state !== "applied" && { cause: sent.cause }),
     });
   }
+  const accounts = () => session.reader.list("listVirtualAccounts", {}, { signal: terminal.stopping });
+  if (request.isRepeated && (await hasEnded(accounts, (one) => one.jwtId === sent.data.jwtId))) {
+    request.end();
+    return reissue(account, { session, terminal, folder });
+  }
   const storedAt = await sink.deliver(identity, sent.token).catch((cause: unknown) => {
     throw new HoldfastError("error", `the token was made and could not be stored: ${errorMessage(cause)}`, {
       hint: "nobody has it; correct that, and run it again",
       cause,
     });
   });
+  request.end();
   const { jwtId: id = null, updatedAt: createdAt = null } = sent.data;
   const facts = { createdAt, createdWith: null, lastUsedAt: null, expiresAt: null };
   return { id, name: account, subject: `virtualaccount:${account}`, ...facts, storedAt };

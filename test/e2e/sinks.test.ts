@@ -178,3 +178,57 @@ test.each(
     expect(server.effects().filter(({ operation }) => operation === "18")).toHaveLength(1);
   },
 );
+
+const tokenCommands = [
+  { command: ["token", "create", "laptop"], operation: "7" },
+  { command: ["token", "reissue", "ci"], operation: "E20" },
+];
+
+/** The command was killed when it had a token that was not stored. */
+async function killedWithToken(command: readonly string[]) {
+  const server = await serve();
+  const permissions = [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-member" }];
+  await server.call("PUT", "/api/svc/v1/virtual-accounts", {
+    manifest: { type: "virtual-account", name: "ci", permissions },
+  });
+  const source = await sourceOf({}, server);
+  let kill: (() => void) | null = null;
+  const vault = await startVault({
+    onWrite: (key) => {
+      if (key.includes("/check/")) return null;
+      const killNow = kill;
+      kill = null;
+      killNow?.();
+      return killNow === null ? null : "full";
+    },
+  });
+  const config = await configOf({ type: "vault", url: vault.url, caFile: vault.caFile }, { tokenFile: vault.token });
+  const first = source.start([...command, "--config", config]);
+  kill = () => first.kill("SIGKILL");
+  await first.ended;
+  const run = () => source.runHere([...command, "--config", config]);
+  return { server, source, vault, run };
+}
+
+test.each(tokenCommands)("$command that is killed before its token is stored stores it when run again", async (one) => {
+  const { server, vault, run } = await killedWithToken(one.command);
+  const again = await run();
+  expect([again.code, again.stderr]).toEqual([0, ""]);
+  const [token, ...others] = vault.values.values();
+  expect(others).toEqual([]);
+  expect(await isValid(token, server)).toBe(true);
+  expect(server.effects().filter(({ operation }) => operation === one.operation)).toHaveLength(1);
+  // It was the end of that request: the next one is another.
+  expect((await run()).code).toBe(one.operation === "7" ? 1 : 0);
+  expect(vault.values.size).toBe(one.operation === "7" ? 1 : 2);
+});
+
+test("a token that was revoked after its command was killed is not stored, but another one", async () => {
+  const { server, source, vault, run } = await killedWithToken(["token", "create", "laptop"]);
+  const rows = await server.call("GET", "/api/svc/v1/personal-access-tokens");
+  const [{ id }] = rows.data as unknown as readonly [{ readonly id: string }];
+  expect((await source.runHere(["token", "revoke", id])).code).toBe(0);
+  expect((await run()).code).toBe(0);
+  const [token] = vault.values.values();
+  expect(await isValid(token, server)).toBe(true);
+});
