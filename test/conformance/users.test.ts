@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { revokeInDatabase } from "../../src/server/offline-admin.ts";
-import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
+import { addUser, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { machine } from "../support/machine.ts";
 import { databaseOf, everything, statement } from "../support/test-database.ts";
@@ -69,6 +69,53 @@ describe("a user that is added", () => {
       expect((await admin.put(users, { ...ada, ...wrong })).status).toBe(400);
     }
     expect((await admin.get(users)).body.pagination.total).toBe(2);
+  });
+
+  test("is whom manifests and commands name by its e-mail in any case, also in the data of earlier releases", async () => {
+    const data = await temporaryFolder();
+    const first = await startControlPlane({ data });
+    const manifest = {
+      type: "team",
+      name: "ml",
+      members: ["bob@example.com", "BOB@example.com"],
+      managers: ["Ada@Example.com"],
+    };
+    const collaborators = [{ subject: "user:ADA@example.com", role_id: "cluster-viewer" }];
+    await first.admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, collaborators } });
+    expect((await first.admin.put("/api/svc/v1/teams", { manifest })).body.data.manifest).toEqual(manifest);
+    const tokens = new Map<string, string>();
+    for (const email of ["ada@example.com", "bob@example.com"]) {
+      tokens.set(email, (await first.admin.put(users, { email })).body.token);
+    }
+    const seenBy = async ({ url }: typeof first, email: string) => {
+      const user = caller(url, new Secret(tokens.get(email) ?? ""));
+      const { data: seen } = (await user.get("/api/svc/v1/teams/user")).body;
+      return [seen.length, (await user.get("/api/svc/v1/clusters/c1x")).status];
+    };
+    expect(await seenBy(first, "ada@example.com")).toEqual([1, 200]);
+    expect(await seenBy(first, "bob@example.com")).toEqual([1, 404]);
+    await first.close();
+    for (const change of [
+      "UPDATE team_members SET member = 'Ada@Example.com' WHERE member = 'ada@example.com'",
+      "INSERT INTO team_members VALUES ('ml', 'Bob@example.com', 'member')",
+      "UPDATE grants SET subject = 'user:ADA@example.com' WHERE subject = 'user:ada@example.com'",
+      "DELETE FROM kysely_migration WHERE name >= '0091'",
+    ]) {
+      await statement(data, change);
+    }
+    const plane = await startControlPlane({ data });
+    const { admin } = plane;
+    expect(await statement(data, "SELECT member FROM team_members ORDER BY member")).toEqual([
+      { member: "ada@example.com" },
+      { member: "bob@example.com" },
+    ]);
+    expect(await seenBy(plane, "ada@example.com")).toEqual([1, 200]);
+
+    const subject = "user:ADA@Example.com";
+    expect((await admin.get(`${users}?subject=${subject}`)).body.pagination.total).toBe(1);
+    expect((await admin.post("/api/svc/v1/subjects/disable", { subject })).status).toBe(200);
+    expect((await admin.put(users, ada)).body).toMatchObject({ code: "disabled" });
+    expect((await admin.get("/api/svc/v1/audit?subject=user:ADMIN&limit=1")).body.data).toHaveLength(1);
   });
 
   test("is listed in pages and by subject, for tenant-admins alone", async () => {

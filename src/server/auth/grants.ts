@@ -5,7 +5,7 @@ import { chunks, preparedQuery } from "../../store/prepared-query.ts";
 import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";
-import type { Principal, Role } from "./principal.ts";
+import { type Principal, type Role, subjectName } from "./principal.ts";
 
 /** A role that a manifest grants to a subject. */
 export type Grant = Role & { readonly subject: string };
@@ -17,7 +17,7 @@ export function collaboratorGrants(
 ): readonly Grant[] {
   return objects(manifest.collaborators).flatMap(({ subject, role_id: roleId }) =>
     typeof subject === "string" && typeof roleId === "string"
-      ? [{ subject, resourceType: resource.type, resourceFqn: resource.fqn, roleId }]
+      ? [{ subject: subjectName(subject), resourceType: resource.type, resourceFqn: resource.fqn, roleId }]
       : [],
   );
 }

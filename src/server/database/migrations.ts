@@ -323,6 +323,27 @@ const stagedFiles: Migration = {
   },
 };
 
+/** E-mails are compared without case: those that manifests name are stored in lower case, as users are. */
+const emailsWithoutCase: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    // In another form than NFKC, an e-mail is nobody's.
+    const isOther = (text: string) => text !== text.toLowerCase() && text === text.normalize("NFKC");
+    const members = await sql<{ member: string }>`SELECT DISTINCT member FROM team_members`.execute(database);
+    for (const { member } of members.rows.filter((row) => isOther(row.member))) {
+      await sql`INSERT INTO team_members SELECT team, ${member.toLowerCase()}, position FROM team_members
+        WHERE member = ${member} ON CONFLICT DO NOTHING`.execute(database);
+      await sql`DELETE FROM team_members WHERE member = ${member}`.execute(database);
+    }
+    const subjects = await sql<{ subject: string }>`SELECT DISTINCT subject FROM grants
+      WHERE subject LIKE 'user:%'`.execute(database);
+    for (const { subject } of subjects.rows.filter((row) => isOther(row.subject))) {
+      await sql`INSERT INTO grants SELECT source, ${subject.toLowerCase()}, resource_type, resource_fqn, role_id FROM grants
+        WHERE subject = ${subject} ON CONFLICT DO NOTHING`.execute(database);
+      await sql`DELETE FROM grants WHERE subject = ${subject}`.execute(database);
+    }
+  },
+};
+
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": firstTables,
@@ -344,6 +365,7 @@ export const migrations: Migrations = {
   "0088-rollout-failures": rolloutFailures,
   "0089-retention": retention,
   "0090-staged-files": stagedFiles,
+  "0091-emails-without-case": emailsWithoutCase,
 };
 
 /** Those of a schema in PostgreSQL, which several servers may write. */

@@ -5,7 +5,7 @@ import { STAGED_FILES } from "../../contract/staged-files.ts";
 import { badRequest, forbidden } from "../../http/http-error.ts";
 import type { AuditDetails } from "../audit/entry.ts";
 import { isTenantAdmin } from "../auth/access.ts";
-import { tenant } from "../auth/principal.ts";
+import { subjectName, tenant } from "../auth/principal.ts";
 import { idPrefixAt } from "../database/id-generator.ts";
 import { toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
@@ -23,7 +23,7 @@ const listAudit: Handler<"listAudit"> = async ({ principal, query, page }, { sto
     return { rows: rows.map((mark) => toText(checkpointRow(mark))), total };
   }
   let kept = read.selectFrom("audit").selectAll();
-  if (subject !== undefined) kept = kept.where("principal", "=", subject);
+  if (subject !== undefined) kept = kept.where("principal", "=", subjectName(subject));
   if (named !== undefined) {
     const begin = /[/:]$/.test(named) ? named : `${named}@`;
     const beginning = sql<string>`substr(resource, 1, ${[...begin].length})`;

@@ -2,6 +2,7 @@ import { conflict, forbidden, notFound } from "../../http/http-error.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { isAdministrator } from "../auth/admin-token/rows.ts";
 import { recordDisabled } from "../auth/disabled-subjects.ts";
+import { subjectName } from "../auth/principal.ts";
 import { timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import { markChanged } from "../database/digests.ts";
@@ -14,8 +15,9 @@ import { disabledAccount } from "./virtual-account/account.ts";
 import { accountsSection } from "./virtual-account/resource.ts";
 import { findAccountById, saveAccount } from "./virtual-account/rows.ts";
 
-const disableSubject: Handler<"disableSubject"> = async ({ principal, body: { subject } }, context) => {
+const disableSubject: Handler<"disableSubject"> = async ({ principal, body }, context) => {
   if (!isTenantAdmin(principal)) throw forbidden("you may not disable accounts or users");
+  const subject = subjectName(body.subject);
   return context.store.write(async (transaction) => {
     const owner = await findOwner(transaction, subject);
     if (owner === null) throw notFound(`the subject ${subject}`);

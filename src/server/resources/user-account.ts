@@ -5,6 +5,7 @@ import { isPrintable } from "../../model/unprintable.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { requireEnabled } from "../auth/disabled-subjects.ts";
 import { authenticateIssued } from "../auth/oidc/sign-in.ts";
+import { subjectName } from "../auth/principal.ts";
 import { addUserToken, hasToken, newUser, type UserRow, userNamed, userNameOf } from "../auth/users.ts";
 import { type Context, timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
@@ -217,5 +218,5 @@ function fault(member: string, message: string): ErrorDetail {
 }
 
 function slugOf(subject: string): string {
-  return subject.startsWith("user:") ? subject.slice("user:".length) : "";
+  return subject.startsWith("user:") ? subjectName(subject).slice("user:".length) : "";
 }

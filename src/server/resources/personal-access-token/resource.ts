@@ -3,6 +3,7 @@
 import type { PersonalAccessToken } from "../../../contract/generated/resources.ts";
 import { notFound } from "../../../http/http-error.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
+import { subjectName } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText, toText } from "../../database/json-text.ts";
@@ -30,7 +31,7 @@ const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = async (cal
   const { subject } = call.query;
   const wanted = [
     ...(isTenantAdmin(call.principal) ? [] : [call.principal.subject]),
-    ...(subject === undefined ? [] : [await findOwner(read, subject)]),
+    ...(subject === undefined ? [] : [await findOwner(read, subjectName(subject))]),
   ];
   let rows = validTokens(read, context.clock.now());
   for (const owner of wanted) {

@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import { isAdministrator } from "../../auth/admin-token/rows.ts";
 import { isDisabled } from "../../auth/disabled-subjects.ts";
-import { systemPrincipal } from "../../auth/principal.ts";
+import { subjectName, systemPrincipal } from "../../auth/principal.ts";
 import { endCredentials } from "../../auth/users.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordChange, recordEffect } from "../../database/audit.ts";
@@ -51,7 +51,8 @@ export async function endTokensOf(
   await deletePersonalTokens(transaction, { subjectType, subjectId });
 }
 
-async function revokeOf(transaction: Transaction<Tables>, subject: string, context: Context): Promise<RevokedSubject> {
+async function revokeOf(transaction: Transaction<Tables>, written: string, context: Context): Promise<RevokedSubject> {
+  const subject = subjectName(written);
   const [type, ...rest] = subject.split(":");
   const name = rest.join(":");
   const state = { subject, isDisabled: await isDisabled(transaction, subject) };

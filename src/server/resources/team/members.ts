@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Team } from "../../../contract/generated/resources.ts";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
+import { subjectName } from "../../auth/principal.ts";
 import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
 
 declare module "../../database/tables.ts" {
@@ -10,7 +11,7 @@ declare module "../../database/tables.ts" {
       /** The group of the issuer whose people are in the team. */
       readonly issuer_group: string | null;
     };
-    /** `member` is an e-mail; `position` is `member` or `manager`. */
+    /** `member` is the name of a user, an e-mail in lower case; `position` is `member` or `manager`. */
     readonly team_members: { readonly team: string; readonly member: string; readonly position: string };
     /** The groups of a user, by the newest token of the issuer. */
     readonly user_groups: { readonly member: string; readonly name: string };
@@ -83,4 +84,9 @@ export async function isManager(database: Kysely<Tables>, team: string, slug: st
 export function listedEmails(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
   const value = manifest[field];
   return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
+}
+
+/** The names of the users with the e-mails in a field of a team's manifest. */
+export function listedUsers(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
+  return [...new Set(listedEmails(manifest, field).map((email) => subjectName(`user:${email}`).slice("user:".length)))];
 }

@@ -21,7 +21,7 @@ import type { ResourceDefinition } from "../../resource.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { copyDeclared } from "../../snapshot/rows.ts";
 import { snapshotPart } from "../../snapshot/snapshot-part.ts";
-import { everyoneTeam, isManager, issuerGroupOf, listedEmails, teamsOf } from "./members.ts";
+import { everyoneTeam, isManager, issuerGroupOf, listedEmails, listedUsers, teamsOf } from "./members.ts";
 
 const upsertTeam = saveIn("teams", "json", "issuer_group");
 
@@ -112,8 +112,8 @@ async function saveTeam(
   await upsertTeam(transaction, { id, created_at: createdAt, json, name, issuer_group });
   await transaction.deleteFrom("team_members").where("team", "=", name).execute();
   const people = [
-    ...listedEmails(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
-    ...listedEmails(manifest, "managers").map((member) => ({ team: name, member, position: "manager" })),
+    ...listedUsers(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
+    ...listedUsers(manifest, "managers").map((member) => ({ team: name, member, position: "manager" })),
   ];
   for (const part of chunks(people)) await transaction.insertInto("team_members").values(part).execute();
 }
