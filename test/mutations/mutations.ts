@@ -198,4 +198,144 @@ export const mutations: readonly Mutation[] = [
       title: "an action whose process has ended before it was done",
     },
   },
+  {
+    name: "verifying the signatures of an issuer's tokens",
+    find: "const { payload } = await jwtVerify(token.open(), find, {",
+    replace: "const payload = decodeJwt(token.open());\n    void (token.open(), find, {",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/openid-connect.test.ts",
+      title: "is answered 401 without a reason",
+    },
+  },
+  {
+    name: "checking for whom an issuer's token is",
+    find: "      audience,\n      requiredClaims",
+    replace: "      requiredClaims",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/openid-connect.test.ts",
+      title: "is answered 401 without a reason",
+    },
+  },
+  {
+    name: "demanding an e-mail that the issuer has verified",
+    find: 'email: isVerified === true && typeof email === "string" ? email : null,',
+    replace: 'email: typeof email === "string" ? email : null,',
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/openid-connect.test.ts",
+      title: "is answered 401 without a reason",
+    },
+  },
+  {
+    name: "refusing an e-mail that is bound to somebody else",
+    find: "if (taken !== null) requireUnbound(taken);",
+    replace: "",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/openid-connect.test.ts",
+      title: "is its subject: an e-mail that changes keeps the user",
+    },
+  },
+  {
+    name: "refusing an issuer's tokens that were revoked",
+    find: "if (not_before !== null && issuedAt < Number(not_before)) {",
+    replace: "if (false) {",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/openid-connect.test.ts",
+      title: "that is revoked needs a newer token",
+    },
+  },
+  {
+    name: "taking the roles of a group from who has left it",
+    find: "if (before.size === groups.length && groups.every((name) => before.has(name))) return;",
+    replace: "if (groups.every((name) => before.has(name))) return;",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/openid-connect.test.ts",
+      title: "has the groups of its newest token",
+    },
+  },
+  {
+    name: "taking the roles of a team from who has left it",
+    find: 'await transaction.deleteFrom("team_members").where("team", "=", name).execute();',
+    replace: "",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/teams.test.ts",
+      title: "hands its roles to its members and managers",
+    },
+  },
+  {
+    name: "comparing the e-mails in manifests without case",
+    find: 'return written.startsWith("user:") && written.normalize("NFKC") === written ? written.toLowerCase() : written;',
+    replace: "return written;",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/users.test.ts",
+      title: "is whom manifests and commands name by its e-mail in any case",
+    },
+  },
+  {
+    name: "ending a session of the dashboard after its time",
+    find: 'return isObject(value) && typeof value.until === "number" && value.until > now ? value : null;',
+    replace: "return isObject(value) ? value : null;",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/daemon/http/sign-in.test.ts",
+      title: "a session ends after eight hours",
+    },
+  },
+  {
+    name: "verifying the links of the audit log",
+    find: "key !== undefined && linkOf(key, before, withNumbers(row, number)) === row.link;",
+    replace: "true;",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/audit.test.ts",
+      title: "a verification finds rows that were changed",
+    },
+  },
+  {
+    name: "writing refusals to the audit log",
+    find: "await writeRefusals(context);",
+    replace: "",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/audit.test.ts",
+      title: "every operation has a row for each effect",
+    },
+  },
+  {
+    name: "marking pruned rows of the audit log",
+    find: "for (const [chain, end] of last) await markPruned(transaction, context, { chain, ...end });",
+    replace: "",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/audit.test.ts",
+      title: "a row of a server whose clock is behind",
+    },
+  },
+  {
+    name: "keeping the last hour of the audit log",
+    find: "return wanted < latest ? wanted : latest;",
+    replace: "return wanted;",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/retention.test.ts",
+      title: "rows of the audit log go after a time",
+    },
+  },
+  {
+    name: "giving a login to its control plane alone",
+    find: "filter((login) => login.server === wanted);",
+    replace: "filter(() => true);",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/login.test.ts",
+      title: "a person signs in once, and commands use the login for that control plane alone",
+    },
+  },
 ];
