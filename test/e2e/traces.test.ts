@@ -1,9 +1,12 @@
 import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { type Received, startReceiver } from "../support/http-receiver.ts";
 import { team } from "../support/manifests.ts";
-import { serveProcess } from "../support/server.ts";
+import { serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
@@ -132,4 +135,41 @@ describe("traces", () => {
     }
     expect(hanging.received.length).toBeGreaterThan(0);
   });
+
+  test("cost nothing where no collector is named: serve and plan load none of it", async () => {
+    const { own } = await collector("any");
+    const source = await sourceOf({ "ml.yaml": team("ml") });
+    const loadedBy = async (work: (env: { readonly [name: string]: string }) => Promise<unknown>, env: object) => {
+      const file = join(await temporaryFolder(), "loaded");
+      await work({ ...env, ...notingModules(file) });
+      const loaded = (await readFile(file, "utf8")).split("\n");
+      expect(loaded.length).toBeGreaterThan(10);
+      return loaded.filter((url) => /opentelemetry|otlp-tracer|trace-api/.test(url));
+    };
+    const serving = async (env: { readonly [name: string]: string }) => serveProcess([], { env });
+    const planning = async (env: { readonly [name: string]: string }) => {
+      const server = await serve();
+      const { url, token } = server;
+      const ended = await source.run(["plan", "--server", url], { ...env, HOLDFAST_TOKEN: token });
+      expect(ended.code).toBe(0);
+    };
+    for (const work of [serving, planning]) {
+      expect(await loadedBy(work, {})).toEqual([]);
+      expect(await loadedBy(work, own)).not.toEqual([]);
+    }
+  });
 });
+
+/** Lets a process write the address of each module that it loads to a file. */
+function notingModules(file: string): { readonly NODE_OPTIONS: string } {
+  const script = `
+    import { appendFileSync } from "node:fs";
+    import { registerHooks } from "node:module";
+    registerHooks({
+      load: (url, context, next) => {
+        appendFileSync(${JSON.stringify(file)}, url + "\\n");
+        return next(url, context);
+      },
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
