@@ -1,5 +1,6 @@
+import { accessSync, constants, statSync } from "node:fs";
 import { url as debuggerUrl } from "node:inspector";
-import { resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { readGivenText, whyUnreadable } from "../files/read-given-file.ts";
@@ -163,9 +164,28 @@ function rolloutOptions({ flags, terminal }: Invocation): Partial<ControlPlaneOp
     );
   }
   const path = rolloutDriver.includes("/") ? resolve(terminal.cwd, rolloutDriver) : rolloutDriver;
+  requireProgram(path, terminal.env);
   // The secrets of the server are in variables of ours.
   const env = Object.fromEntries(Object.entries(terminal.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
   return { rolloutProgram: { path, env, seconds: rolloutTimeout, atOnce: rolloutConcurrency } };
+}
+
+// Else every rollout would fail, one by one.
+function requireProgram(path: string, { PATH = "" }: Terminal["env"]): void {
+  const places = path.includes("/") ? [path] : PATH.split(delimiter).map((folder) => join(folder, path));
+  if (places.some(isExecutable)) return;
+  throw new HoldfastError("invalid", `--rollout-driver ${printable(path)} is no program that can be started`, {
+    hint: "name a file that is executable, or a program in a folder of PATH",
+  });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function failureRule(text: string): FailureRule {

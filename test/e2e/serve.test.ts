@@ -169,6 +169,13 @@ describe("serve", () => {
       const { code, stderr } = await start(["serve", "--port", "0", "--rollout-failure", rule], { cwd }).ended;
       expect([code, stderr]).toEqual([3, expect.stringContaining(`--rollout-failure ${rule} is not GLOB=build`)]);
     }
+    for (const program of ["./absent", "no-program-of-this-name", "."]) {
+      const { code, stderr } = await start(["serve", "--port", "0", "--rollout-driver", program], { cwd }).ended;
+      expect([code, stderr]).toEqual([
+        3,
+        expect.stringMatching(/--rollout-driver \S+ is no program that can be\s+started/),
+      ]);
+    }
     const both = ["--rollout-failure", "**=deploy", "--rollout-driver", "true"];
     const { code, stderr } = await start(["serve", "--port", "0", ...both], { cwd }).ended;
     expect([code, stderr]).toEqual([3, expect.stringContaining("give one of the two")]);
