@@ -99,3 +99,9 @@ export function accessOn(
       : roleTypeOf(type)?.above === resourceType && fqn.startsWith(`${resourceFqn}:`);
   return isBelow ? { here: access.below, below: access.below } : none;
 }
+
+/** The name of a subject that somebody wrote: e-mails are compared without case. */
+export function subjectName(written: string): string {
+  // In another form than NFKC, a letter of another alphabet may become one of this in lower case.
+  return written.startsWith("user:") && written.normalize("NFKC") === written ? written.toLowerCase() : written;
+}

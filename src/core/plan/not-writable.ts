@@ -1,4 +1,5 @@
 import type { NotWritable } from "../../contract/generated/output.ts";
+import { subjectName } from "../../model/roles.ts";
 import type { Access } from "../access.ts";
 import type { Kinds } from "../kind.ts";
 import type { Live } from "../live.ts";
@@ -27,5 +28,6 @@ export function notWritable({ steps }: Pick<Plan, "steps">, { access, live, kind
 // The managers of a team may change it without a role.
 function isManager({ subject }: Access, live: Live | undefined): boolean {
   const managers = live?.state === "present" ? live.row.manifest.managers : undefined;
-  return Array.isArray(managers) && managers.some((manager) => subject === `user:${manager}`);
+  const caller = subjectName(subject);
+  return Array.isArray(managers) && managers.some((manager) => caller === subjectName(`user:${manager}`));
 }

@@ -1,11 +1,12 @@
 import type { Kysely, Transaction } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { forbidden } from "../../http/http-error.ts";
+import { subjectName } from "../../model/roles.ts";
 import { chunks, preparedQuery } from "../../store/prepared-query.ts";
 import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";
-import { type Principal, type Role, subjectName } from "./principal.ts";
+import type { Principal, Role } from "./principal.ts";
 
 /** A role that a manifest grants to a subject. */
 export type Grant = Role & { readonly subject: string };

@@ -30,12 +30,6 @@ export const tenant = "holdfast";
 /** The role that allows everything. */
 export const tenantAdmin: Role = { resourceType: "tenant", resourceFqn: tenant, roleId: "tenant-admin" };
 
-/** The name of a subject that somebody wrote: e-mails are compared without case. */
-export function subjectName(written: string): string {
-  // In another form than NFKC, a letter of another alphabet may become one of this in lower case.
-  return written.startsWith("user:") && written.normalize("NFKC") === written ? written.toLowerCase() : written;
-}
-
 /** A principal of the server itself with all rights, such as `seed`. */
 export function systemPrincipal(name: string): Principal {
   const subject = { subjectId: name, subjectType: "user", subjectSlug: name, subjectDisplayName: name };

@@ -1,8 +1,8 @@
 import { conflict, forbidden, notFound } from "../../http/http-error.ts";
+import { subjectName } from "../../model/roles.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { isAdministrator } from "../auth/admin-token/rows.ts";
 import { recordDisabled } from "../auth/disabled-subjects.ts";
-import { subjectName } from "../auth/principal.ts";
 import { timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import { markChanged } from "../database/digests.ts";

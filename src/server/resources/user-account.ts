@@ -1,11 +1,11 @@
 import type { Transaction } from "kysely";
 import type { ErrorDetail, User } from "../../contract/generated/resources.ts";
 import { conflict, forbidden, malformed, notFound } from "../../http/http-error.ts";
+import { subjectName } from "../../model/roles.ts";
 import { isPrintable } from "../../model/unprintable.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { requireEnabled } from "../auth/disabled-subjects.ts";
 import { authenticateIssued } from "../auth/oidc/sign-in.ts";
-import { subjectName } from "../auth/principal.ts";
 import { addUserToken, hasToken, newUser, type UserRow, userNamed, userNameOf } from "../auth/users.ts";
 import { type Context, timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";

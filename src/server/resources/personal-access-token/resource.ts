@@ -2,8 +2,8 @@
 
 import type { PersonalAccessToken } from "../../../contract/generated/resources.ts";
 import { notFound } from "../../../http/http-error.ts";
+import { subjectName } from "../../../model/roles.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
-import { subjectName } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText, toText } from "../../database/json-text.ts";

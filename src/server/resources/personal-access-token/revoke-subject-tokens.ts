@@ -1,7 +1,8 @@
 import type { Transaction } from "kysely";
+import { subjectName } from "../../../model/roles.ts";
 import { isAdministrator } from "../../auth/admin-token/rows.ts";
 import { isDisabled } from "../../auth/disabled-subjects.ts";
-import { subjectName, systemPrincipal } from "../../auth/principal.ts";
+import { systemPrincipal } from "../../auth/principal.ts";
 import { endCredentials } from "../../auth/users.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordChange, recordEffect } from "../../database/audit.ts";

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Team } from "../../../contract/generated/resources.ts";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
-import { subjectName } from "../../auth/principal.ts";
+import { subjectName } from "../../../model/roles.ts";
 import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
 
 declare module "../../database/tables.ts" {

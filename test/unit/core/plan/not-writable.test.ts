@@ -15,7 +15,7 @@ function updateOf(identity: string): Step {
 
 test("a manager of a team may write it without a role, and nobody else", () => {
   const steps = [updateOf("team/ml"), updateOf("team/web")];
-  const live = new Map([["team/ml", present({ type: "team", name: "ml", managers: ["ann@example.com"] })]]);
+  const live = new Map([["team/ml", present({ type: "team", name: "ml", managers: ["Ann@example.com"] })]]);
   const lackedBy = (subject: string) => notWritable({ steps }, { access: access(subject), live, kinds: kindsByType });
   const role = "tenant-admin on tenant acme";
   expect(lackedBy("user:ann@example.com")).toEqual([{ role, identities: ["team/web"] }]);
