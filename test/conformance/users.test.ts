@@ -186,6 +186,12 @@ describe("a user that is removed", () => {
     const { admin } = await startControlPlane();
     expect((await admin.put(users, { email: "nobody@example.com", remove: true })).status).toBe(404);
     expect((await admin.put(users, { email: "admin", remove: true })).status).toBe(400);
+    // The refusal says whom it was about.
+    await expect
+      .poll(async () => (await admin.get("/api/svc/v1/audit?resource=users/nobody@example.com")).body.data.length, {
+        timeout: 30_000,
+      })
+      .toBe(1);
   });
 });
 

@@ -90,6 +90,7 @@ function askedFor(name: OperationName, params: unknown, body: Json | undefined):
   const path = operation(name)
     .path.replace(/^\/api\/\w+\/v\d+\//, "")
     .replaceAll(/\{(\w+)\}/g, (_, parameter: string) => String(values.get(parameter) ?? ""));
-  const named = text(members.name) ?? text(members.subject) ?? text(members.id) ?? text(members.revoke);
+  const { name: own, subject, email, id, revoke } = members;
+  const named = text(own) ?? text(subject) ?? text(email) ?? text(id) ?? text(revoke);
   return named === undefined ? path : `${path}/${named}`;
 }
