@@ -388,6 +388,15 @@ test("a chain that was pruned begins after a signed mark, and without that mark 
   const left = await statement(data, "SELECT number FROM audit ORDER BY id");
   expect(left.map(({ number }) => Number(number))).toEqual(rows.slice(9).map(({ number }) => Number(number)));
   expect(await verified(data)).toMatchObject({ findings: [], uncovered: [] });
+  const { id, at, principal, operation: by, resource, outcome, details, chain, key_id, link } = rows[8];
+  const forged = [id, at, principal, by, resource, outcome, details, chain, 2, key_id, link];
+  await statement(
+    data,
+    "INSERT INTO audit (id, at, principal, operation, resource, outcome, details, chain, number, key_id, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    forged,
+  );
+  expect(kinds(await verified(data))).toEqual(["inserted 2"]);
+  await statement(data, "DELETE FROM audit WHERE id = ?", [id]);
   await statement(data, "DELETE FROM audit WHERE id = ?", [rows[9].id]);
   expect(kinds(await verified(data))).toEqual(["removed 10"]);
   await statement(data, "DELETE FROM audit_marks WHERE kind = 'pruned'");

@@ -154,8 +154,11 @@ function begin(marks: ChainMarks): Progress {
 function step(at: Progress, row: LinkedRow, key: SealKey | undefined, findings: ChainFinding[]): void {
   const number = Number(row.number);
   const { marks } = at;
-  // Pruned, but not deleted yet.
-  if (number <= marks.pruned.number) return;
+  // Rows are deleted in the transaction that signs how far, so this one was written later.
+  if (number <= marks.pruned.number) {
+    findings.push({ kind: "inserted", chain: row.chain, from: number, to: number, id: row.id });
+    return;
+  }
   const isLinkedTo = (before: string) =>
     key !== undefined && linkOf(key, before, withNumbers(row, number)) === row.link;
   skipUnused(at, number - 1);
