@@ -85,7 +85,7 @@ test("an editor stores files under the storage root, reads and lists them, and r
   const { id, uri, put, get, head, list } = await stage();
   expect(uri).toMatch(new RegExp(`^${TOLD_ADDRESS}/api/ml/v1/staged/${id}\\.\\d+\\.[\\w-]{43}$`));
   expect((await register(editor, uri)).body).toMatchObject({ statusCode: 422, details: [{ code: "empty-stage" }] });
-  const weights = randomBytes(3_000_000);
+  const weights = randomBytes(9_000_000);
   const stored = await put("weights/model%20a%25b.bin", weights, { "content-type": "application/json" });
   const digest = sha256(weights);
   expect([stored.status, stored.body]).toEqual([
@@ -110,7 +110,7 @@ test("an editor stores files under the storage root, reads and lists them, and r
   expect(pagination).toEqual({ total: 3, offset: 0, limit: 100 });
   expect((await list("?limit=1&offset=1")).data).toEqual([rows[1]]);
   for (const absent of ["weights", "absent", "CONFIG.json"]) expect((await get(absent)).status).toBe(404);
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain("\nholdfast_staged_files_bytes 3000002\n");
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain("\nholdfast_staged_files_bytes 9000002\n");
   const inFolder = await readdir(join(artifacts, id));
   expect(inFolder).toHaveLength(3);
   for (const name of inFolder) expect((await stat(join(artifacts, id, name))).mode & 0o777).toBe(0o600);
