@@ -65,8 +65,7 @@ export async function startPostgres({
   const data = join(folder, "data");
   // As root it runs as another user, who has to get through.
   chmodSync(folder, 0o711);
-  if (copyOf === undefined) initialise(initdb, folder, user);
-  else copyCluster(join(copyOf, "data"), data);
+  copyCluster(join(copyOf ?? initialisedCluster(initdb, user), "data"), data);
   const port = await freePort();
   if (address !== undefined) appendFileSync(join(data, "pg_hba.conf"), "host all all all password\n");
   const addresses = ["127.0.0.1", ...(address === undefined ? [] : [address])];
@@ -104,6 +103,19 @@ export function postgresUser(): User {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+let initialised: string | undefined;
+
+/** The folder of a cluster that nothing has been written to: a copy of it takes a tenth of the time of making one. */
+function initialisedCluster(initdb: string, user: User): string {
+  if (initialised !== undefined) return initialised;
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-initialised-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o711);
+  initialise(initdb, folder, user);
+  initialised = folder;
+  return folder;
 }
 
 function initialise(initdb: string, folder: string, user: User): void {
