@@ -70,7 +70,9 @@ export default defineConfig({
     // Many times what a test needs on two busy processors: only what hangs runs into it.
     testTimeout: 420_000,
     hookTimeout: 420_000,
-    expect: { poll: { timeout: 150_000 } },
+    // What is looked at is often a whole command or a page of a server: to look twenty times a second, as by default, takes
+    // the processor from what is waited for.
+    expect: { poll: { timeout: 150_000, interval: 200 } },
     pool: "forks",
     // On two processors: many tests wait for other processes, and for time to pass.
     maxWorkers: 6,

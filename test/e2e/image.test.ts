@@ -195,12 +195,17 @@ async function startContainer([program = "", ...args]: readonly string[], place:
   const groups = user.group === user.gid ? ["--clear-groups"] : ["--groups", `${user.group}`];
   return start(args, {
     cwd,
-    env: { PATH: `${root}/path:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: volume, ...env },
+    env: {
+      BUNDLE: inject("holdfast"),
+      PATH: `${root}/path:${dirname(process.execPath)}:/usr/bin:/bin`,
+      HOME: volume,
+      ...env,
+    },
     through: [
       ...["unshare", "--mount", "sh", "-c", readOnly, volume],
       ...["setpriv", "--reuid", `${user.uid}`, "--regid", `${user.gid}`, ...groups, ...dropping],
       // What would start the bundle without the launcher is passed over.
-      ...["sh", "-c", 'shift 2 && exec "$0" "$@"', program],
+      ...["sh", "-c", 'until [ "$1" = "$BUNDLE" ]; do shift; done; shift; exec "$0" "$@"', program],
     ],
   });
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -11,6 +11,8 @@ declare module "vitest" {
     readonly holdfast: string;
     /** Where the processes of the tests keep compiled code: a third of what such a short process costs is compiling. */
     readonly compileCache: string;
+    /** Where it is noted which commands and output formats have run as a process, whichever test file asked for them. */
+    readonly commandsRun: string;
     /** The `serve` command as a module of the tests' own process. */
     readonly servingBundle: string;
   }
@@ -24,6 +26,9 @@ export async function setup(project: TestProject): Promise<() => void> {
   execFileSync("sh", ["deploy/image/assemble.sh", folder], { cwd: root, env, stdio: "inherit" });
   project.provide("holdfast", join(folder, "bin", "holdfast.js"));
   project.provide("compileCache", join(folder, "compiled"));
+  const commandsRun = join(folder, "commands-run");
+  mkdirSync(commandsRun);
+  project.provide("commandsRun", commandsRun);
   await bundle({ serving: "test/support/serve-entry.ts" }, join(folder, "serving"));
   project.provide("servingBundle", join(folder, "serving", "serving.js"));
   return () => rmSync(folder, { recursive: true, force: true });

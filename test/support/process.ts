@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { once as onceEmitted } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { inject, onTestFinished } from "vitest";
+import { once } from "../../src/model/once.ts";
 import { cacheOfTests, madeBothWays, type Once } from "./both-ways.ts";
 import { bundled } from "./bundled-commands.ts";
 import { eventually } from "./eventually.ts";
@@ -42,11 +45,21 @@ process.once("exit", () => {
   for (const child of alive) signalGroup(child, "SIGKILL");
 });
 
-/** Starts the built `holdfast`; it is killed when the test is over. `watch` writes text unless its arguments say otherwise. */
+/**
+ * Starts the built `holdfast` with the flags that its first line gives to Node, as users start it; it is killed when the
+ * test is over. `watch` writes text unless its arguments say otherwise.
+ */
 export function start(args: readonly string[], surroundings: Surroundings): Running {
   const isSilent = args[0] === "watch" && !args.some((arg) => /^(?:-o|--output|--log-format)/.test(arg));
-  return startNode([inject("holdfast"), ...args, ...(isSilent ? ["-o", "text"] : [])], surroundings);
+  const given = isSilent ? [...args, "-o", "text"] : args;
+  return startNode([...nodeFlags(), inject("holdfast"), ...given], surroundings);
 }
+
+const nodeFlags = once((): readonly string[] => {
+  const [, flags] = /^#!.* node (--.*)\n/.exec(readFileSync(inject("holdfast"), "utf8")) ?? [];
+  if (flags === undefined) throw new Error("the first line of bin/holdfast.js gives no flags to Node");
+  return flags.split(" ");
+});
 
 /** Starts a script with Node; it and what it started are killed when the test is over. */
 export function startNode(args: readonly string[], surroundings: Surroundings): Running {
@@ -67,7 +80,7 @@ export function startNode(args: readonly string[], surroundings: Surroundings): 
       seen[stream] += text;
     });
   }
-  const ended = once(child, "close").then(([code, signal]): Ended => {
+  const ended = onceEmitted(child, "close").then(([code, signal]): Ended => {
     alive.delete(child);
     return { code, signal, ...seen };
   });
@@ -119,8 +132,8 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /**
- * Runs the built `holdfast` to its end: as a process the first time that a test file asks for a command and an output
- * format, and wherever that makes a difference; else in the process of the tests, in a fifth of the time. With
+ * Runs the built `holdfast` to its end: as a process the first time that a run of the suite asks for a command and an
+ * output format, and wherever that makes a difference; else in the process of the tests, in a fifth of the time. With
  * `HOLDFAST_TEST_PROCESSES=all`, each command is a process.
  */
 export async function run(args: readonly string[], surroundings: Surroundings & Once): Promise<Ended> {
@@ -137,14 +150,20 @@ export async function run(args: readonly string[], surroundings: Surroundings & 
   return madeBothWays(args, ended, { env, once }, isHere ? here : byProcess);
 }
 
-const asked = new Set<string>();
-
 function isFirst(args: readonly string[]): boolean {
   const format = args[args.findIndex((arg) => arg === "-o" || arg === "--output") + 1];
-  const kind = `${args[0]} ${format}`;
-  const isNew = !asked.has(kind);
-  asked.add(kind);
-  return isNew || process.env.HOLDFAST_TEST_PROCESSES === "all";
+  return process.env.HOLDFAST_TEST_PROCESSES === "all" || isNoted(`${args[0]} ${format}`);
+}
+
+/** Whether no process of the tests has noted it before. */
+function isNoted(kind: string): boolean {
+  try {
+    mkdirSync(join(inject("commandsRun"), encodeURIComponent(kind)));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 // A command in the process of the tests finds the same programs as they, and its log goes where that of a text does.
