@@ -7,7 +7,7 @@ import type {
   TargetReply,
 } from "../../src/contract/generated/output.ts";
 import { eventually } from "../support/eventually.ts";
-import { changed, fleetOf, isAt, targets } from "../support/fleet.ts";
+import { changed, fleetOf, isAt, statusPolls, targets } from "../support/fleet.ts";
 import { statusOf } from "../support/json-output.ts";
 import { foundations, service, team } from "../support/manifests.ts";
 import { createReplyCheck } from "../support/openapi.ts";
@@ -138,7 +138,7 @@ test("every machine of a fleet says the same, and tells of passes that another o
   const machines = await Promise.all([machine(flags), machine(flags)]);
   const [first] = machines;
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status()), statusPolls).toBe(true);
   const ended = new AbortController();
   onTestFinished(() => ended.abort());
   const followed = await Promise.all(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
-import { changed, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
+import { changed, fleetOf, isAt, keyText, statusPolls, targets } from "../support/fleet.ts";
 import { team } from "../support/manifests.ts";
 import { ownPostgres } from "../support/own-postgres.ts";
 import { serve } from "../support/server.ts";
@@ -41,7 +41,7 @@ test.for([
       await expect.poll(isMore, { timeout: 120_000 }).toBe(true);
     };
     const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-    await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+    await expect.poll(async () => isAt(begun)(await first.status()), statusPolls).toBe(true);
     await isSparedAgain();
     // What it says of the target is what the pass before has said.
     const [status] = await first.status();
@@ -57,7 +57,7 @@ test.for([
     expect(proxy.server.effects().length).toBe(writes + 2);
     await isSparedAgain();
     const commit = await upstream.commit(changed("grace@example.com"));
-    await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 120_000 }).toBe(true);
+    await expect.poll(async () => isAt(commit)(await first.status()), statusPolls).toBe(true);
     await isSparedAgain();
     expect(proxy.server.effects().length).toBe(writes + 2 + targets.length);
   },

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { answer, dropBefore, faultProxy } from "../support/fault-proxy.ts";
-import { changed, fleetOf, isAt, keyText, targets } from "../support/fleet.ts";
+import { changed, fleetOf, isAt, keyText, statusPolls, targets } from "../support/fleet.ts";
 import { listen } from "../support/listen.ts";
 import { team } from "../support/manifests.ts";
 import { ownPostgres } from "../support/own-postgres.ts";
@@ -25,7 +25,7 @@ test("three processes share the passes of six targets, and a push reaches all of
   const machines = await Promise.all([machine(), machine(), machine()]);
   const [first] = machines;
   const commit = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(commit)(await first.status()), statusPolls).toBe(true);
   expect(server.effects()).toHaveLength(targets.length);
   // A machine without a daemon asks the fleet, and waits for it, by the database.
   expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining("Synced") });
@@ -48,7 +48,7 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   const machines = await Promise.all([machine(["--listen", "127.0.0.1:0"]), machine()]);
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
   const [first] = machines;
-  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status()), statusPolls).toBe(true);
   await wire.disconnect();
   const commit = await upstream.commit(changed("grace@example.com"));
   for (const { watch } of machines) await watch.shows("stderr", /the queue of passes|cannot be reached/);
@@ -56,7 +56,7 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   expect(before).toBeLessThan(2 * targets.length);
   const address = /metrics on (\S+)/.exec(first.watch.stderr())?.[1];
   const readiness = async () => (await fetch(`${address}/readyz`)).json();
-  await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: "not ready", reason: "state-unavailable" });
+  await expect.poll(readiness).toEqual({ status: "not ready", reason: "state-unavailable" });
   const shown = JSON.parse(await (await fetch(`${address}/status`)).text());
   const unread = { sync: "Unknown", reason: "StateUnreadable" };
   expect(shown.stateUnreadableSince).toEqual(expect.any(String));
@@ -66,8 +66,8 @@ test("a database that is cut off ends no process: nothing is written meanwhile, 
   expect(beside).toMatchObject({ code: 0 });
   expect(JSON.parse(beside.stdout)).toMatchObject({ targets: targets.map((target) => ({ target, ...unread })) });
   await wire.restore();
-  await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 80_000 }).toBe(true);
-  await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: "ready" });
+  await expect.poll(async () => isAt(commit)(await first.status()), statusPolls).toBe(true);
+  await expect.poll(readiness).toEqual({ status: "ready" });
   expect(server.effects()).toHaveLength(2 * targets.length);
   for (const { watch } of machines) expect(watch.stdout() + watch.stderr()).not.toContain("[object Object]");
   for (const { watch } of machines) watch.kill("SIGTERM");
@@ -82,7 +82,7 @@ test("a pass that loses its lease is made again at once, and not after the inter
   const refused = proxy.inject("putTeam", answer(412, refusal), { times: 1, dryRun: false });
   const { status } = await machine(["--interval", "3600"]);
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await status())).toBe(true);
+  await expect.poll(async () => isAt(begun)(await status()), statusPolls).toBe(true);
   expect(refused.hits()).toBe(1);
 });
 
@@ -100,12 +100,12 @@ test("a pass that does not reach the control plane in one process is made by ano
   const first = await machine(seldom);
   const cut = await machine(seldom, { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(marking)}` });
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status()), statusPolls).toBe(true);
   const isCutOff = proxy.inject(({ headers }) => headers["x-process"] === "cut", dropBefore);
   for (const member of ["grace@example.com", "ada@example.com"]) {
     const commit = await upstream.commit(changed(member));
     cut.watch.kill("SIGHUP");
-    await expect.poll(async () => isAt(commit)(await first.status()), { timeout: 120_000 }).toBe(true);
+    await expect.poll(async () => isAt(commit)(await first.status()), statusPolls).toBe(true);
   }
   expect(isCutOff.hits()).toBeGreaterThan(0);
 });
@@ -119,7 +119,7 @@ test("a pass that a control plane refuses to a token is recorded, and made again
   const refused = proxy.inject("listTeams", answer(403, { statusCode: 403, message: "not with this token" }));
   const first = await machine(["--interval", "3600"]);
   await expect
-    .poll(async () => (await first.status()).map(({ lastPass }) => lastPass?.result), { timeout: 60_000 })
+    .poll(async () => (await first.status()).map(({ lastPass }) => lastPass?.result), statusPolls)
     .toEqual(targets.map(() => "incomplete"));
   expect(refused.hits()).toBe(targets.length);
 });
@@ -133,21 +133,21 @@ test("a configuration that gives targets of another one another control plane is
   const { upstream: otherUpstream, machine: otherMachine } = await fleetOf(postgres, otherServer);
   const first = await machine();
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status()), statusPolls).toBe(true);
   const second = await otherMachine();
   for (const target of targets) {
     const refusal = `another configuration has the target ${target} in this database, with the control plane ${server.url};`;
     await second.watch.shows("stderr", new RegExp(refusal));
   }
   const commit = await upstream.commit(changed("grace@example.com"));
-  await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(commit)(await first.status()), statusPolls).toBe(true);
   expect(otherServer.effects()).toEqual([]);
   first.watch.kill("SIGTERM");
   await first.watch.ended;
   await forgetClaims(postgres.url);
   await expect.poll(() => otherServer.effects()).toHaveLength(targets.length);
   const otherCommit = (await otherUpstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(otherCommit)(await second.status())).toBe(true);
+  await expect.poll(async () => isAt(otherCommit)(await second.status()), statusPolls).toBe(true);
   // The refusal was of the passes before.
   const { stdout } = await second.operator.runHere(["history", "-o", "json"], second.env);
   const passes = JSON.parse(stdout).targets.flatMap((one: { passes: readonly object[] }) => one.passes);
@@ -205,11 +205,11 @@ test("a configuration that gives targets of another one another source replaces 
   await expect.poll(() => server.effects()).toHaveLength(targets.length);
   const second = await otherMachine();
   const commit = await upstream.commit(changed("grace@example.com"));
-  await expect.poll(async () => isAt(commit)(await second.status()), { timeout: 60_000 }).toBe(true);
+  await expect.poll(async () => isAt(commit)(await second.status()), statusPolls).toBe(true);
   const refusal = (target: string) => `another configuration has the target ${target} in this database, with another`;
   for (const target of targets) await first.watch.shows("stderr", new RegExp(refusal(target)));
   const next = await upstream.commit(changed("ada@example.com"));
-  await expect.poll(async () => isAt(next)(await second.status()), { timeout: 60_000 }).toBe(true);
+  await expect.poll(async () => isAt(next)(await second.status()), statusPolls).toBe(true);
   expect(server.effects()).toHaveLength(3 * targets.length);
 });
 
@@ -221,7 +221,7 @@ test("a command on one machine is obeyed by all, and each target has its gauges 
   const machines = await Promise.all([machine(flags), machine(flags)]);
   const [first, second] = machines;
   const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(begun)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(begun)(await first.status()), statusPolls).toBe(true);
   const hold = ["hold", "team/a", "--target", "a", "--reason", "incident", "--until", "1h"];
   expect(await first.operator.runHere(hold, first.env)).toMatchObject({ code: 0 });
   const commit = await upstream.commit(changed("grace@example.com"));
@@ -231,7 +231,7 @@ test("a command on one machine is obeyed by all, and each target has its gauges 
   expect(server.effects()).toHaveLength(2 * targets.length - 1);
   expect(await second.operator.runHere(["release", "team/a", "--target", "a"], second.env)).toMatchObject({ code: 0 });
   expect(await first.operator.runHere(["adopt", "team/b", "--target", "b"], first.env)).toMatchObject({ code: 0 });
-  await expect.poll(async () => isAt(commit)(await first.status())).toBe(true);
+  await expect.poll(async () => isAt(commit)(await first.status()), statusPolls).toBe(true);
   const addresses = machines.map(({ watch }) => /metrics on (\S+)/.exec(watch.stderr())?.[1]);
   await expect
     .poll(
@@ -257,20 +257,20 @@ test.for(["SIGKILL", "SIGSTOP"] as const)(
     const { upstream, machine } = await fleetOf(postgres, server);
     const lost = await machine();
     const begun = (await upstream.git("rev-parse", "HEAD")).trim();
-    await expect.poll(async () => isAt(begun)(await lost.status())).toBe(true);
+    await expect.poll(async () => isAt(begun)(await lost.status()), statusPolls).toBe(true);
     const commit = await upstream.commit(changed("grace@example.com"));
     // In the middle of the first writes.
     await expect.poll(() => server.effects().length, { interval: 1, timeout: 10_000 }).toBeGreaterThan(targets.length);
     lost.watch.kill(signal);
     const other = await machine();
-    await expect.poll(async () => isAt(commit)(await other.status()), { timeout: 80_000 }).toBe(true);
+    await expect.poll(async () => isAt(commit)(await other.status()), statusPolls).toBe(true);
     if (signal === "SIGSTOP") {
       lost.watch.kill("SIGCONT");
       // It works again once it is the only one.
       other.watch.kill("SIGTERM");
       await other.watch.ended;
       const next = await upstream.commit({ "README.md": "" });
-      await expect.poll(async () => isAt(next)(await other.status()), { timeout: 80_000 }).toBe(true);
+      await expect.poll(async () => isAt(next)(await other.status()), statusPolls).toBe(true);
     }
     expect(server.effects()).toHaveLength(2 * targets.length);
   },
@@ -284,7 +284,7 @@ test("processes whose database a newer release has upgraded end with that reason
   const machines = await Promise.all([machine(["--log-format", "json"]), machine()]);
   const [{ status, watch }] = machines;
   const commit = (await upstream.git("rev-parse", "HEAD")).trim();
-  await expect.poll(async () => isAt(commit)(await status())).toBe(true);
+  await expect.poll(async () => isAt(commit)(await status()), statusPolls).toBe(true);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   onTestFinished(() => client.end());

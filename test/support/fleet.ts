@@ -46,6 +46,9 @@ type Status = {
 export const changed = (member: string) =>
   Object.fromEntries(targets.map((name) => [`t/${name}/team.yaml`, team(name, member)]));
 
+/** For a wait that asks for a status: that is a whole command, and takes the processor from the passes it waits for. */
+export const statusPolls = { interval: 500 } as const;
+
 /** Whether all targets have been made equal to a commit. */
 export const isAt = (commit: string) => (all: readonly Status[]) =>
   all.length === targets.length &&
