@@ -12,6 +12,8 @@ const newest = [
   "DROP TABLE digests",
   "DROP TABLE rollout_failures",
   "DROP TABLE retention",
+  "DROP TABLE file_stages",
+  "DROP TABLE staged_files",
   "DROP INDEX applications_by_workspace_id_type_created_at_id",
   "CREATE INDEX applications_by_workspace_id_created_at_id ON applications (workspace_id, created_at, id)",
   "DROP INDEX users_by_issuer_issuer_subject",
