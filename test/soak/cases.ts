@@ -69,7 +69,7 @@ export const cases: { readonly [name: string]: string } = {
   F35: "a full disk",
   F43: "locks of a process that was killed",
   F44: "a damaged ledger, and one of a newer release",
-  F45: "a sink for tokens that cannot be written",
+  F45: "a sink for tokens that cannot be written, loses what it accepts, or is killed with the run",
   F47: "a daemon that runs for long",
   F50: "a rewritten history",
   F51: "a branch or repository that is gone or empty",
