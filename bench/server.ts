@@ -3,7 +3,8 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bundleFloors } from "./build-floors.ts";
-import { exitCodeOf, table } from "./judge-results.ts";
+import { exitCodeOf, type Row, table } from "./judge-results.ts";
+import { compareWithCheckout } from "./server/compare-with-checkout.ts";
 import { compareWithFloor } from "./server/compare-with-floor.ts";
 import { atScale } from "./server/scale.ts";
 
@@ -12,6 +13,8 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "9" },
     applications: { type: "string", default: "10000" },
     deployments: { type: "string", default: "100" },
+    // Another checkout that was built: its writes are compared with those of this one, and nothing else is measured.
+    against: { type: "string" },
   },
 });
 const rounds = Number(values.rounds);
@@ -19,10 +22,7 @@ const large = { workspaces: 100, applications: Number(values.applications), depl
 const note = (line: string) => console.error(line);
 const work = mkdtempSync(join(tmpdir(), "holdfast-bench-server-"));
 try {
-  note("against bare handlers");
-  const floors = await compareWithFloor(work, await bundleFloor(), rounds);
-  note(`${large.applications} applications of ${large.deployments} deployments each, against 1,000 of one`);
-  const rows = [...floors, ...(await atScale(work, { large, rounds, note }))];
+  const rows = values.against === undefined ? await measureAll() : await compareWithCheckout(work, values.against, rounds);
   process.exitCode = exitCodeOf(rows);
   const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";
   console.log(`\n${table(rows)}\n\nMeasured: the ${program}.`);
@@ -37,6 +37,13 @@ try {
   );
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+async function measureAll(): Promise<readonly Row[]> {
+  note("against bare handlers");
+  const floors = await compareWithFloor(work, await bundleFloor(), rounds);
+  note(`${large.applications} applications of ${large.deployments} deployments each, against 1,000 of one`);
+  return [...floors, ...(await atScale(work, { large, rounds, note }))];
 }
 
 // A bundle, as ours is one.

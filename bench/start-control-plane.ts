@@ -25,8 +25,13 @@ export const TOKEN = "bench-only-admin-token-0123456789abcdef";
 const BIN = join(import.meta.dirname, "../bin/holdfast.js");
 
 /** Starts a control plane on a data folder; its rollouts take no time. */
-export function startHoldfastServe(data: string, flags: readonly string[] = [], port = "0"): Promise<BenchServer> {
-  const args = [BIN, "serve", "--port", port, "--data", data, "--rollout-seconds", "0", ...flags];
+export function startHoldfastServe(
+  data: string,
+  flags: readonly string[] = [],
+  port = "0",
+  program = BIN,
+): Promise<BenchServer> {
+  const args = [program, "serve", "--port", port, "--data", data, "--rollout-seconds", "0", ...flags];
   return startServer(args, { HOLDFAST_ADMIN_TOKEN: TOKEN, HOLDFAST_LOG_LEVEL: "error" });
 }
 

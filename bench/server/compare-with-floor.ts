@@ -65,8 +65,8 @@ function get(path: string, count: number): readonly Ask[] {
   return Array.from({ length: count }, () => ({ method: "GET", path }));
 }
 
-// Half of them are new, and half have a version already.
-function puts(round: number): readonly Ask[] {
+/** Writes of a round: half of them are new, and half have a version already. */
+export function puts(round: number): readonly Ask[] {
   return Array.from({ length: 1000 }, (_, nth) =>
     putApp(`ws${nth % WORKSPACES}`, `app-${Math.floor(round / 2)}-${nth}`),
   );
