@@ -22,7 +22,8 @@ const large = { workspaces: 100, applications: Number(values.applications), depl
 const note = (line: string) => console.error(line);
 const work = mkdtempSync(join(tmpdir(), "holdfast-bench-server-"));
 try {
-  const rows = values.against === undefined ? await measureAll() : await compareWithCheckout(work, values.against, rounds);
+  const rows =
+    values.against === undefined ? await measureAll() : await compareWithCheckout(work, values.against, rounds);
   process.exitCode = exitCodeOf(rows);
   const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";
   console.log(`\n${table(rows)}\n\nMeasured: the ${program}.`);
