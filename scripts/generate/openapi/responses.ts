@@ -129,7 +129,7 @@ export function operationErrors(
   return Object.fromEntries(met.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]));
 }
 
-function isMet(status: number, { path, body, retry }: Operation): boolean {
+function isMet(status: number, { method, path, retry }: Operation): boolean {
   const isWrite = retry !== "read";
   switch (status) {
     case 403:
@@ -142,7 +142,8 @@ function isMet(status: number, { path, body, retry }: Operation): boolean {
     case 404:
       return path.includes("{") || isWrite;
     case 415:
-      return body !== undefined;
+      // Also where no body is wanted: one that is sent is read.
+      return method !== "GET";
     case 424:
       return false;
     default:
