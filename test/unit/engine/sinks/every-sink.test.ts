@@ -213,7 +213,8 @@ describe.each(sinks.map((type) => ({ name: type.name, type })))("the sink $name"
     },
   );
 
-  test.runIf(faults.includes("reply-lost"))("has a token once whose reply was lost after it was stored", async () => {
+  test("has a token once whose reply was lost after it was stored", async ({ skip }) => {
+    if (!faults.includes("reply-lost")) return skip("this store answers without a network");
     const where = await place();
     await where.fault("reply-lost");
     const location = await open(type, where).deliver(ACCOUNT, new Secret("one"));
