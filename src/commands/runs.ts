@@ -5,7 +5,7 @@ import { FORMAT_VERSION } from "../core/format-version.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import type { RunsReport } from "../core/report/report.ts";
 import { shownRun } from "../core/report/shown-run.ts";
-import { followRun, newestRuns } from "../engine/job-runs.ts";
+import { followRun, jobPath, newestRuns } from "../engine/job-runs.ts";
 import type { ServerSession } from "../engine/session.ts";
 import { kindOf } from "../kinds/index.ts";
 import { jsonText, printable } from "../render/escape.ts";
@@ -68,20 +68,26 @@ async function readRuns(
 ): Promise<Found> {
   const heads = await session.heads();
   const registry = { reader: session.reader, recordedId: (identity: Identity) => heads.get(identity)?.id ?? null };
-  const found = await newestRuns(job, MOST, { registry, signal });
-  if (typeof found === "string") throw new HoldfastError("error", printable(found));
-  if (name === undefined) return found;
-  const path = { jobId: found.jobId, jobRunName: name };
+  const reading = { registry, signal };
+  if (name === undefined) return requireFound(await newestRuns(job, MOST, reading));
+  const { jobId } = requireFound(await jobPath(job, reading));
+  const path = { jobId, jobRunName: name };
   try {
-    return { jobId: found.jobId, runs: [await session.reader.get("getJobRun", { path }, { signal })], isCut: false };
+    return { jobId, runs: [await session.reader.get("getJobRun", { path }, { signal })], isCut: false };
   } catch (error) {
     if (!(error instanceof ClientError && error.reason === "not-found")) throw error;
-    const names = found.runs.slice(0, 3).map((one) => one.name);
+    const { runs } = requireFound(await newestRuns(job, MOST, reading));
+    const names = runs.slice(0, 3).map((one) => one.name);
     throw new HoldfastError("error", printable(`${job} has no run ${name}`), {
       hint: names.length === 0 ? "it has not run yet" : printable(`its newest runs are ${names.join(", ")}`),
       cause: error,
     });
   }
+}
+
+function requireFound<Value>(found: Value | string): Value {
+  if (typeof found === "string") throw new HoldfastError("error", printable(found));
+  return found;
 }
 
 function requireJob(identity: Identity): void {

@@ -20,7 +20,7 @@ type Reading = Stop & { readonly registry: JobRegistry };
 
 /** The runs of a job, as the control plane returns them; a text where they cannot be read, which says why. */
 export async function jobRuns(job: Identity, reading: Reading): Promise<readonly Json[] | string> {
-  const id = await jobId(job, reading);
+  const id = await jobPath(job, reading);
   if (typeof id === "string") return id;
   const { reader } = reading.registry;
   const listed = await unlessMissing(() => reader.list("listJobRuns", { path: id }, reading));
@@ -34,7 +34,7 @@ export async function newestRuns(
   limit: number,
   reading: Reading,
 ): Promise<(JobPath & { readonly runs: readonly JobRun[]; readonly isCut: boolean }) | string> {
-  const id = await jobId(job, reading);
+  const id = await jobPath(job, reading);
   if (typeof id === "string") return id;
   const { reader } = reading.registry;
   const page = await unlessMissing(() => reader.page("listJobRuns", { path: id, limit }, reading));
@@ -46,9 +46,11 @@ export async function newestRuns(
   return { ...id, runs, isCut: true };
 }
 
-type JobPath = { readonly jobId: string };
+/** The path of a job in requests about its runs. */
+export type JobPath = { readonly jobId: string };
 
-async function jobId(job: Identity, reading: Reading): Promise<JobPath | string> {
+/** The id of a job; a text where it is not found, which says why. */
+export async function jobPath(job: Identity, reading: Reading): Promise<JobPath | string> {
   const { id, isListed } = await findJob(job, reading);
   if (id === null && !isListed)
     return `it cannot be told: that control plane has no list of jobs, and this target has not recorded ${job}`;
