@@ -52,8 +52,8 @@ export async function dueTokens(
 
 async function dueOfKind(kind: Kind, declared: ReadonlySet<Identity>, { session, run }: Rotating): Promise<DueToken[]> {
   const { rotation, type } = kind;
-  const isDeclared = [...declared].some((identity) => identity.startsWith(`${type}/`));
-  if (rotation === undefined || !isDeclared || session.capabilities.support(rotation.list) === "no") return [];
+  if (rotation === undefined || session.capabilities.support(rotation.list) === "no") return [];
+  if (!declared.values().some((identity) => identity.startsWith(`${type}/`))) return [];
   const rows = await rowsOf(rotation, { session, run });
   const now = session.serverTime() ?? run.clock.now();
   const due = rows.flatMap((row): DueToken[] => {
