@@ -160,14 +160,16 @@ test("a resource is redeployed on its screen where that is asked for, and what t
   const env = { HOLDFAST_UI_TOKEN: "CANARY-page" };
   const watch = operator.start(["watch", "--listen", "127.0.0.1:0", "-o", "text"], env);
   const [, url = ""] = await watch.shows("stderr", /^health and metrics on (http:\/\/127\.0\.0\.1:\d+)$/m);
-  await operator.runHere(["reconcile"]);
+  // Before the end of the first pass nothing is known of the resource, and a request for it is refused for that.
+  await watch.shows("stderr", /idle until/);
   const browser = await startBrowser();
   const page = await browser.newPage({ httpCredentials: { username: "Grace", password: "CANARY-page" } });
   page.setDefaultTimeout(60_000);
   await page.goto(`${url}/targets/prod/resources/${encodeURIComponent("service/dev:web/api")}`);
   await page.getByRole("button", { name: "Redeploy…" }).click();
   await page.getByRole("button", { name: "Redeploy now" }).click();
-  await page.getByRole("alert").waitFor();
+  const refusal = await page.getByRole("alert").innerText();
+  expect(refusal).toBe("service/dev:web/api is healthy: --force deploys it anyway");
   const before = proxy.asked.length;
   // A connection that is lost, and one that is answered early: the page asks again with the same key.
   const keys: (string | undefined)[] = [];
