@@ -120,7 +120,7 @@ function startText({ flags, terminal: { env } }: Invocation, folder: string, url
     docs: `${url}/docs`,
     data: flags.database ? `PostgreSQL; keys and files in ${folder}` : folder,
     "admin token": env.HOLDFAST_ADMIN_TOKEN ? "in HOLDFAST_ADMIN_TOKEN" : adminTokenFile(folder),
-    ...(isServedRoot(flags.artifactRoot ?? "") && { files: `of staged versions go through ${flags.artifactRoot}` }),
+    ...(isServedRoot(flags.artifactRoot) && { files: `of staged versions go through ${flags.artifactRoot}` }),
     rollouts: flags.rolloutDriver === undefined ? "simulated: no cluster runs them" : `by ${flags.rolloutDriver}`,
     "job runs": "simulated: no cluster runs them",
   };

@@ -28,6 +28,8 @@ function findingText({ kind, chain, from, to, id }: Finding): string {
   switch (kind) {
     case "changed":
       return `changed: ${of}, id ${id}`;
+    case "changed-version":
+      return `changed: the manifest that ${of} is about, id ${id}`;
     case "removed":
       return `removed: ${of}`;
     case "inserted":

@@ -34,6 +34,7 @@ import { addReference } from "./reference.ts";
 import type { ResourceGauge } from "./resource.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
+import { isServedRoot } from "./resources/staged-artifact/artifact-storage.ts";
 import { addStagedFileRoutes } from "./resources/staged-artifact/file-routes.ts";
 import { resumeRollouts } from "./rollouts/advance-rollouts.ts";
 import { seed } from "./seed/seed.ts";
@@ -194,7 +195,7 @@ async function serveHttp(
       return storageHttpError(error);
     },
     operations: [...operationNames(), ...Object.keys(stagedFileOperations)],
-    takesFiles: !documentedOnly,
+    takesFiles: !documentedOnly && isServedRoot(options.artifactRoot),
     draining: draining.signal,
     ending,
     ...(certificate === null ? {} : { tls: certificate.current() }),

@@ -136,7 +136,7 @@ const HOUR = 3_600_000;
 
 /** Refuses a root for staged files that clients could not use. */
 function requireUsableRoot({ artifactRoot, artifactFolder, database, documentedOnly }: ControlPlaneOptions): void {
-  const isServed = artifactRoot !== undefined && isServedRoot(artifactRoot);
+  const isServed = isServedRoot(artifactRoot);
   if (artifactFolder !== undefined && !isServed) {
     throw new OptionsError("--artifact-folder is for an --artifact-root at the address of this server");
   }

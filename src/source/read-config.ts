@@ -43,7 +43,6 @@ export type OperatorConfig = Given<
   | "login"
   | "state"
   | "sinks"
-  | "sops"
   | "notifications"
   | "dashboard"
   | "sources"

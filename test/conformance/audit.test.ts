@@ -312,6 +312,37 @@ test("a verification finds rows that were changed, removed and inserted, and say
   expect(mark.number).toBe(rows.length);
 });
 
+test("a verification finds versions of applications that are not as they were written, whose changes are not told", async () => {
+  const data = await temporaryFolder();
+  const plane = await startControlPlane({ data });
+  await plantForWrites(plane.admin);
+  const image = (uri: string) => ({ manifest: { ...service, image: { type: "image", image_uri: uri } } });
+  for (const uri of ["api:1", "api:2", "api:3"]) await plane.admin.put("/api/svc/v1/apps", image(uri));
+  await plane.close();
+  const about = "SELECT id, number, details FROM audit WHERE resource = 'service/c1x:ws1/api' ORDER BY id";
+  const numbers = (await statement(data, about)).map(({ number }) => Number(number));
+  expect(kinds(await verified(data))).toEqual([]);
+  await statement(data, "UPDATE deployments SET json = replace(json, 'api:3', 'api:9') WHERE version = 3");
+  expect(kinds(await verified(data))).toEqual([`changed-version ${numbers.at(-1)}`]);
+  const again = await startControlPlane({ data });
+  const { body } = await again.admin.get(`${AUDIT}?resource=service%2Fc1x%3Aws1%2Fapi`);
+  const [third, second, first] = body.data;
+  expect(third).not.toHaveProperty("changes");
+  expect(second.changes).toEqual([{ field: "image.image_uri", before: "api:1", after: "api:2" }]);
+  expect(first).toMatchObject({ created: true });
+  await again.close();
+  await statement(data, "DELETE FROM deployments WHERE version = 2");
+  // The row cannot be made to name another version either.
+  await statement(
+    data,
+    "UPDATE audit SET details = replace(details, '\"version\":1', '\"version\":3') WHERE number = ?",
+    [numbers[0] ?? 0],
+  );
+  expect(kinds(await verified(data))).toEqual(
+    ["changed", "changed-version", "changed-version"].map((kind, nth) => `${kind} ${numbers[nth]}`),
+  );
+});
+
 test("rows that are missing at the end are found by the checkpoint, in the database or kept elsewhere", async () => {
   const { data, rows, mark } = await written();
   const last = rows.length;

@@ -393,9 +393,9 @@ readonly ended: ("start" | "limit" | "cut" | "shallow")
  */
 export type AuditFinding = {
 /**
- * `unlinked`: a row without a chain after the first link. `unknown-key`: its key is not in the database. `forged-mark`: a checkpoint, or another mark, that this control plane did not sign
+ * `unlinked`: a row without a chain after the first link. `unknown-key`: its key is not in the database. `forged-mark`: a checkpoint, or another mark, that this control plane did not sign. `changed-version`: the manifest of the version that the row is about is not there as it was written
  */
-readonly kind: ("changed" | "removed" | "inserted" | "unlinked" | "unknown-key" | "forged-mark")
+readonly kind: ("changed" | "removed" | "inserted" | "unlinked" | "unknown-key" | "forged-mark" | "changed-version")
 /**
  * Id of the chain; null where the row has none
  */

@@ -1,9 +1,9 @@
 // src/server/audit: the audit log. See docs/control-plane.md#audit-log.
 
-import { createHmac } from "node:crypto";
 import type { Transaction } from "kysely";
 import type { Json } from "../../contract/json.ts";
-import { keyObject, type SealKey } from "../../seal/seal-key.ts";
+import { hmacText } from "../../seal/hmac.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import { storeErrorCode } from "../../store/store-error.ts";
 import type { Tables } from "../database/tables.ts";
@@ -147,5 +147,5 @@ export function markSignature(key: SealKey, mark: Omit<Tables["audit_marks"], "s
 }
 
 function sign(key: SealKey, content: Json): string {
-  return createHmac("sha256", keyObject(key)).update(JSON.stringify(content)).digest("base64url");
+  return hmacText(key, JSON.stringify(content));
 }

@@ -1,5 +1,6 @@
 import type { Json } from "../../contract/json.ts";
 import type { AuditOutcome } from "../database/tables.ts";
+import type { ApplicationVersion } from "./application-version.ts";
 
 /** What the audit log tells of a request. */
 export type CallMarks = {
@@ -21,6 +22,8 @@ export type CallMarks = {
 
 /** What a row says besides its columns. */
 export type AuditDetails = Partial<Omit<CallMarks, "keyHash" | "fencingNumber" | "isProbe">> & {
+  /** What the write of an application has made, in place of `changes`. */
+  readonly made?: ApplicationVersion;
   /** The name of the operation, where its number does not determine it. */
   readonly name?: string;
   readonly isNew?: true;

@@ -1,6 +1,7 @@
 import type { SealKey } from "../../seal/seal-key.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
+import { isAsWritten, versionIn } from "./application-version.ts";
 import { type LinkedRow, linkOf, markSignature } from "./chain.ts";
 import { auditKeys } from "./keys.ts";
 
@@ -9,8 +10,11 @@ export type AuditMark = Tables["audit_marks"];
 
 /** What is wrong with a chain, or with a row that belongs to none. */
 export type ChainFinding = {
-  /** `unlinked`: a row without a chain among later ones. `unknown-key`: it cannot be verified here. */
-  readonly kind: "changed" | "removed" | "inserted" | "unlinked" | "unknown-key" | "forged-mark";
+  /**
+   * `unlinked`: a row without a chain among later ones. `unknown-key`: it cannot be verified here. `changed-version`: the
+   * manifest that the row is about is not there as it was written.
+   */
+  readonly kind: "changed" | "removed" | "inserted" | "unlinked" | "unknown-key" | "forged-mark" | "changed-version";
   readonly chain: string | null;
   /** The first and the last number, the same for one row. */
   readonly from: number | null;
@@ -95,8 +99,12 @@ export async function verifyAudit(
       .execute();
     for (const row of page) {
       rows += 1;
-      if (isLinked(row)) step(progressOf(row.chain), row, known.get(row.key_id), findings);
-      else if (chains.size === 0) earlier += 1;
+      if (isLinked(row)) {
+        const found = findings.length;
+        step(progressOf(row.chain), row, known.get(row.key_id), findings);
+        // A row that was changed names what somebody else wanted.
+        if (findings.length === found) await checkVersion(read, row, findings);
+      } else if (chains.size === 0) earlier += 1;
       else findings.push({ kind: "unlinked", chain: null, from: null, to: null, id: row.id });
     }
     after = page.at(-1)?.id;
@@ -110,6 +118,16 @@ export async function verifyAudit(
     findings: findings.slice(0, MOST_FINDINGS),
     moreFindings: Math.max(0, findings.length - MOST_FINDINGS),
   };
+}
+
+async function checkVersion(
+  read: Context["store"]["read"],
+  { chain, number, id, details }: LinkedRow,
+  findings: ChainFinding[],
+): Promise<void> {
+  const made = details === null ? null : versionIn(details);
+  if (made === null || (await isAsWritten(read, made))) return;
+  findings.push({ kind: "changed-version", chain, from: Number(number), to: Number(number), id });
 }
 
 function isLinked(row: Tables["audit"]): row is LinkedRow {

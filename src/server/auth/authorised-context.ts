@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Kysely, Transaction } from "kysely";
 import { canonical } from "../../contract/json.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
@@ -88,12 +87,12 @@ export function authorisedContext(
 
 function isSame(one: Principal, other: Principal): boolean {
   if (one.name !== other.name || one.subject.subjectId !== other.subject.subjectId) return false;
-  return isDeepStrictEqual(one.roles, other.roles) || isDeepStrictEqual(rolesText(one), rolesText(other));
+  return JSON.stringify(one.roles) === JSON.stringify(other.roles) || rolesText(one) === rolesText(other);
 }
 
 // A database returns roles in any order.
-function rolesText({ roles }: Principal): readonly string[] {
-  return roles.map((role) => canonical({ ...role })).toSorted();
+function rolesText({ roles }: Principal): string {
+  return JSON.stringify(roles.map((role) => canonical({ ...role })).toSorted());
 }
 
 /**

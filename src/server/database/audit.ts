@@ -1,16 +1,14 @@
 // src/server/database: the tables of the control plane. See docs/control-plane.md#postgresql.
 
 import type { Kysely, Transaction } from "kysely";
-import { shapes } from "../../contract/generated/shapes.ts";
-import type { Json, JsonObject } from "../../contract/json.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { STAGED_FILES } from "../../contract/staged-files.ts";
-import { differences, labelOf, redactedSides } from "../../model/differences.ts";
-import { normalise } from "../../model/normal-form.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
+import type { ApplicationVersion } from "../audit/application-version.ts";
 import type { LinkedRow } from "../audit/chain.ts";
-import type { AuditDetails, NewAuditRow } from "../audit/entry.ts";
+import type { NewAuditRow } from "../audit/entry.ts";
+import { type ChangedManifest, fieldChanges } from "../audit/field-changes.ts";
 import type { Context } from "../context.ts";
 import { markChanged } from "./digests.ts";
 import type { Tables } from "./tables.ts";
@@ -21,8 +19,10 @@ export type Effect = {
   /** The operation of the interface, or a command that changes the database itself. */
   readonly operation: OperationName | "putStagedFile" | "admin-token";
   readonly resource: string;
-  /** The manifest before and after; `before` is null for a new resource. */
-  readonly changed?: { readonly before: JsonObject | null; readonly after: JsonObject };
+  /** A manifest and the one before. */
+  readonly changed?: ChangedManifest;
+  /** The version of an application that was made. */
+  readonly made?: ApplicationVersion;
 };
 
 const insert = preparedQuery((database: Kysely<Tables>, row: LinkedRow) =>
@@ -69,7 +69,7 @@ export async function insertAuditRow(
 export async function recordEffect(
   transaction: Transaction<Tables>,
   context: Context,
-  { principal, operation: name, resource, changed }: Effect,
+  { principal, operation: name, resource, changed, made }: Effect,
 ): Promise<void> {
   const { keyHash = null, fencingNumber = null, isProbe = false, ...call } = context.call ?? {};
   // It is rolled back, whatever happens.
@@ -81,7 +81,7 @@ export async function recordEffect(
     outcome: "done",
     keyHash,
     fencingNumber,
-    details: changed === undefined ? call : { ...call, ...changesOf(changed) },
+    details: { ...call, ...(made !== undefined && { made }), ...(changed !== undefined && fieldChanges(changed)) },
   });
 }
 
@@ -90,41 +90,6 @@ export async function recordChange(transaction: Transaction<Tables>, context: Co
   // Another writer may be changing the digest too: a conflict then costs no number of the chain.
   await markChanged(transaction, effect.resource, context);
   await recordEffect(transaction, context, effect);
-}
-
-const MAX_CHANGES = 50;
-const MAX_VALUE_LENGTH = 200;
-
-/** The fields in which two manifests differ, as plans show them. */
-function changesOf({ before, after }: NonNullable<Effect["changed"]>): AuditDetails {
-  if (before === null) return { isNew: true };
-  if (before === after) return { changes: [] };
-  const { type } = after;
-  const shape = (typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type] : undefined) ?? { is: "free" };
-  const all = differences(shape, normalise(shape, before, "content"), normalise(shape, after, "content"));
-  const changes = all.slice(0, MAX_CHANGES).map((difference) => {
-    const sides = redactedSides(difference);
-    return {
-      field: shortText(labelOf(shape, difference.tokens)),
-      ...(difference.before !== undefined && { before: shortValue(sides.before) }),
-      ...(difference.after !== undefined && { after: shortValue(sides.after) }),
-    };
-  });
-  return { changes, ...(all.length > MAX_CHANGES && { moreChanges: all.length - MAX_CHANGES }) };
-}
-
-function shortValue(value: Json): Json {
-  if (typeof value === "string") return shortText(value);
-  return value !== null && typeof value === "object" ? shortObject(value) : value;
-}
-
-function shortObject(value: Json): Json {
-  const written = JSON.stringify(value);
-  return written.length > MAX_VALUE_LENGTH ? shortText(written) : value;
-}
-
-function shortText(text: string): string {
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
 // Longer than any valid identity.

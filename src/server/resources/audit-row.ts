@@ -4,11 +4,13 @@ import { operations } from "../../contract/operations.ts";
 import { STAGED_FILES } from "../../contract/staged-files.ts";
 import { badRequest, forbidden } from "../../http/http-error.ts";
 import { subjectName } from "../../model/roles.ts";
+import { type ApplicationVersion, manifestHash, manifestsOf } from "../audit/application-version.ts";
 import type { AuditDetails } from "../audit/entry.ts";
+import { type FieldChanges, fieldChanges } from "../audit/field-changes.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { tenant } from "../auth/principal.ts";
 import { idPrefixAt } from "../database/id-generator.ts";
-import { toText } from "../database/json-text.ts";
+import { type JsonText, toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler, OperationQuery, PageRequest } from "../http/operation-call.ts";
@@ -31,7 +33,10 @@ const listAudit: Handler<"listAudit"> = async ({ principal, query, page }, { sto
     kept = kept.where(({ or, eb }) => or([eb("resource", "=", named), eb(beginning, "=", begin)]));
   }
   const { rows, total } = await pageOf(read, kept, query, page);
-  return { rows: rows.map((row) => toText(auditRow(row))), total };
+  const texts: JsonText<AuditRow>[] = [];
+  // One after the other, since two manifests may have megabytes.
+  for (const row of rows) texts.push(toText(await auditRow(row, read)));
+  return { rows: texts, total };
 };
 
 /** The operation on the audit log: E18. */
@@ -100,11 +105,12 @@ function momentIn(text: string): number {
   throw badRequest("since must be a time such as 2026-11-21T09:30:00Z");
 }
 
-function auditRow(row: Tables["audit"]): AuditRow {
+async function auditRow(row: Tables["audit"], read: Kysely<Tables>): Promise<AuditRow> {
   const { id, at, principal: subject, resource: about, outcome, key_hash, fencing_number, chain, number } = row;
   // Rows of earlier releases have no details.
   const details: AuditDetails = row.details === null ? {} : JSON.parse(row.details);
-  const { name = nameOf(row.operation), isNew, isDryRun, ...told } = details;
+  const { name = nameOf(row.operation), made, ...named } = details;
+  const { isNew, isDryRun, ...told } = made === undefined ? named : { ...named, ...(await changesBy(made, read)) };
   const fqn = fqnOf(about);
   return {
     ...{ id, at, subject, operation: name, resource: about, ...(fqn !== null && { fqn }), outcome, ...told },
@@ -116,6 +122,14 @@ function auditRow(row: Tables["audit"]): AuditRow {
       chain: { id: chain, number: Number(number), key: row.key_id ?? "", link: row.link ?? "" },
     }),
   };
+}
+
+/** What a version has changed; nothing where either manifest is not what was written: `audit verify` tells so. */
+async function changesBy(made: ApplicationVersion, read: Kysely<Tables>): Promise<FieldChanges> {
+  if (made.version === 1) return { isNew: true };
+  const { before, after } = await manifestsOf(read, made);
+  if (before === null || after === null || manifestHash(after) !== made.manifestHash) return {};
+  return fieldChanges({ before, after });
 }
 
 function checkpointRow({ id, at, chain, number, key_id: key, link, signature }: Tables["audit_marks"]): AuditRow {

@@ -4,10 +4,11 @@ import { shapes } from "../../../contract/generated/shapes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { conflict, unprocessable } from "../../../http/http-error.ts";
 import { checkApplication } from "../../../schema/validate.ts";
+import { type ApplicationVersion, manifestHash } from "../../audit/application-version.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordChange } from "../../database/audit.ts";
-import { fromText, type JsonText, toText } from "../../database/json-text.ts";
+import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
@@ -39,9 +40,9 @@ export const putApp: Handler<"putApp"> = async ({ principal, body }, context) =>
   const { read } = context.store;
   const manifest = requireValidApplication(context, await completeManifest(read, principal, body));
   if (body.dryRun === true) {
-    const { workspace, found } = await findDeploymentTarget(read, principal, manifest, body, context);
-    const planned = plan(principal, manifest, { workspace, found }, context);
-    return { data: checkResourceSize(dryRun(planned, found?.application ?? null)) };
+    const place = await findDeploymentTarget(read, principal, manifest, body, context);
+    const planned = plan(principal, manifest, place, context);
+    return { data: checkResourceSize(dryRun(planned, place.found?.application ?? null)) };
   }
   return context.store.write(async (transaction) => {
     const place = await findDeploymentTarget(transaction, principal, manifest, body, context);
@@ -50,21 +51,13 @@ export const putApp: Handler<"putApp"> = async ({ principal, body }, context) =>
       throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
     }
     const trigger = body.triggerOnDeploy === true ? principal : null;
-    const data = checkResourceSize(await deploy(transaction, { principal, manifest, place, trigger }, context));
+    const { text, made } = await deploy(transaction, { principal, manifest, place, trigger }, context);
+    const data = checkResourceSize(text);
     const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${requiredName(manifest)}`;
-    const changed = { before: manifestBefore(place, manifest), after: manifest };
-    await recordChange(transaction, context, { principal, operation: "putApp", resource, changed });
+    await recordChange(transaction, context, { principal, operation: "putApp", resource, made });
     return { data };
   });
 };
-
-/** The manifest of the version before; null where there is none, and the new one where both have the same text. */
-function manifestBefore({ found }: DeploymentTarget, manifest: JsonObject): JsonObject | null {
-  const newest = found?.newest ?? null;
-  if (newest === null) return null;
-  // Parsing a manifest takes as long as writing it, and most versions of a redeployment are equal.
-  return newest.includes(JSON.stringify(manifest)) ? manifest : fromText(newest).manifest;
-}
 
 // The type is part of the identity in the audit.
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
@@ -101,7 +94,7 @@ async function deploy(
     readonly trigger: RunTrigger | null;
   },
   context: Context,
-): Promise<JsonText<Deployment>> {
+): Promise<{ readonly text: JsonText<Deployment>; readonly made: ApplicationVersion }> {
   const { newId, rollouts } = context;
   const planned = plan(principal, manifest, place, context);
   const now = planned.createdAt;
@@ -113,12 +106,15 @@ async function deploy(
   const deployment = withProgress(made, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
   const deploymentJson = await saveDeployment(transaction, deployment, dueAt);
-  await recordSecretUses(transaction, deployment);
+  await recordSecretUses(transaction, deployment, place.references);
   const applicationJson = await saveApplication(transaction, application);
   if (trigger !== null) await rememberTrigger(transaction, deployment, trigger);
   await runOrDropTrigger(transaction, deployment, context);
   if (dueAt !== null) context.scheduleAdvance(dueAt);
-  return deploymentText(deploymentJson, applicationJson);
+  return {
+    text: deploymentText(deploymentJson, applicationJson),
+    made: { application: before.id, version: deployment.version, manifestHash: manifestHash(manifest) },
+  };
 }
 
 async function cancelUnderWay(

@@ -15,8 +15,14 @@ import { findCluster } from "../cluster.ts";
 import { findWorkspace, findWorkspaceById } from "../workspace.ts";
 import { type FoundApplication, findApplication, findApplicationText } from "./rows.ts";
 
-/** The target of a deployment: its workspace, and the application when it exists. */
-export type DeploymentTarget = { readonly workspace: Stored<Workspace>; readonly found: FoundApplication | null };
+/** The target of a deployment. */
+export type DeploymentTarget = {
+  readonly workspace: Stored<Workspace>;
+  /** The application when it exists. */
+  readonly found: FoundApplication | null;
+  /** What the manifest refers to. */
+  readonly references: readonly ResourceReference[];
+};
 
 /** The manifest completed by `workspaceId` and `name` of the body, which must not contradict it. */
 export async function completeManifest(
@@ -54,7 +60,7 @@ export async function findDeploymentTarget(
   if (found !== null && found.application.type !== manifest.type) {
     throw conflict("name-taken", `${found.application.fqn} exists and is of type ${found.application.type}`);
   }
-  return { workspace, found };
+  return { workspace, found, references };
 }
 
 async function checkApplicationId(
@@ -76,12 +82,14 @@ async function refuseSemanticErrors(
   workspace: Stored<Workspace> | null,
   context: Context,
 ): Promise<void> {
+  // The workspace is looked up already.
+  const others = references.filter(({ kind, key }) => kind !== "workspace" || key !== workspace?.fqn);
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
   const faults = [
     ...errorDetails(
       checkSemantics(requiredText(manifest, "type"), manifest, cluster === null ? {} : { cluster: cluster.manifest }),
     ),
-    ...(await danglingReferences(database, references, context)),
+    ...(await danglingReferences(database, others, context)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
 }

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { Deployment, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { rolloutState } from "../../../contract/rollout-state.ts";
+import { secretsOf } from "../../../model/references.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { markChanged } from "../../database/digests.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
@@ -59,7 +60,7 @@ async function storeDeployment(
   context: Context,
 ): Promise<void> {
   await saveDeployment(transaction, deployment, context.clock.now());
-  await recordSecretUses(transaction, deployment);
+  await recordSecretUses(transaction, deployment, secretsOf(deployment.manifest));
 }
 
 /** The fields of an application that do not follow from its deployments. */

@@ -1,16 +1,16 @@
 import type { Kysely, Transaction } from "kysely";
-import { secretsOf } from "../../../model/references.ts";
+import type { ResourceReference } from "../../../model/references.ts";
 import { chunks } from "../../../store/prepared-query.ts";
-import type { Stored, Tables } from "../../database/tables.ts";
-import type { DeploymentRow } from "../application/rows.ts";
+import type { Tables } from "../../database/tables.ts";
 
-/** Records which secrets a new deployment refers to. */
+/** Records which secrets a new deployment refers to, among its references. */
 export async function recordSecretUses(
   transaction: Transaction<Tables>,
-  { id, manifest }: Stored<DeploymentRow>,
+  { id }: { readonly id: string },
+  references: readonly ResourceReference[],
 ): Promise<void> {
-  const fqns = secretsOf(manifest).map(({ key }) => key);
-  const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
+  const fqns = new Set(references.filter(({ kind }) => kind === "secret").map(({ key }) => key));
+  const rows = [...fqns].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
   for (const part of chunks(rows)) await transaction.insertInto("secret_uses").values(part).execute();
 }
 

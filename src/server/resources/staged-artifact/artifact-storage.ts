@@ -35,8 +35,8 @@ export type ServedRoot = {
 };
 
 /** Whether a root is the address of a control plane, through which its files go. */
-export function isServedRoot(uri: string): boolean {
-  return /^https?:/.test(uri);
+export function isServedRoot(uri: string | undefined): uri is string {
+  return uri !== undefined && /^https?:/.test(uri);
 }
 
 /** Opens the root at a `file:///`, `s3://` or `https://` URI, the last of which is the address of this server; throws for any other. */
