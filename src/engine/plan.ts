@@ -13,6 +13,7 @@ import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { sightOf } from "../core/sight.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { locateFields } from "../manifests/read-manifests.ts";
+import { subjectName } from "../model/roles.ts";
 import type { AskGates } from "./gates/ask-gates.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, withoutStale } from "./observe/judge-live.ts";
@@ -189,7 +190,7 @@ function isUnrecorded(
 }
 
 function writersOf({ writers }: PlanRules, { subject }: ServerCapabilities): ReadonlySet<string> {
-  return new Set([...writers, ...(subject === null ? [] : [subject])]);
+  return new Set([...writers, ...(subject === null ? [] : [subject])].map(subjectName));
 }
 
 async function blockedIn(

@@ -171,6 +171,8 @@ describe("a user that is removed", () => {
     for (const one of [user, personal]) expect((await one.get(me)).status).toBe(401);
     const before = await effects(data);
     expect(before.at(-1)).toBe("user:admin E17 removed-user/ada@example.com");
+    const about = (await admin.get("/api/svc/v1/audit?resource=user%2Fada%40example.com&limit=1")).body.data;
+    expect(about).toMatchObject([{ resource: "removed-user/ada@example.com" }]);
     // A repeated call changes nothing.
     expect((await admin.put(users, { ...ada, remove: true })).body).toEqual(removed);
     expect(await effects(data)).toEqual(before);

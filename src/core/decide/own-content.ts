@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { differences, type FieldDifference } from "../../model/differences.ts";
+import { subjectName } from "../../model/roles.ts";
 import { dryRunContent } from "../diff/compare-fields.ts";
 import { contentOf } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";
@@ -31,7 +32,7 @@ function expectedOf(check: OwnCheck, earlier: JsonObject): Json | undefined {
   return expectedLive(check.kind.shape, contentOf(check.kind, earlier), receipt);
 }
 
-/** Whether one of these subjects, named by id or as reports show them, created a version or a resource. */
+/** Whether one of these subjects, named by id or by `subjectName`, created a version or a resource. */
 export function isWrittenBy({ createdBy, author }: LiveRow, writers: ReadonlySet<string>): boolean {
-  return [createdBy, author].some((subject) => subject !== undefined && writers.has(subject));
+  return [createdBy, author].some((subject) => subject !== undefined && writers.has(subjectName(subject)));
 }

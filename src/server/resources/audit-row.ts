@@ -30,7 +30,8 @@ const listAudit: Handler<"listAudit"> = async ({ principal, query, page }, { sto
   if (named !== undefined) {
     const begin = /[/:]$/.test(named) ? named : `${named}@`;
     const beginning = sql<string>`substr(resource, 1, ${[...begin].length})`;
-    kept = kept.where(({ or, eb }) => or([eb("resource", "=", named), eb(beginning, "=", begin)]));
+    const texts = [named, ...ENDS.map((end) => `${end}-${named}`)];
+    kept = kept.where(({ or, eb }) => or([eb("resource", "in", texts), eb(beginning, "=", begin)]));
   }
   const { rows, total } = await pageOf(read, kept, query, page);
   const texts: JsonText<AuditRow>[] = [];
@@ -38,6 +39,9 @@ const listAudit: Handler<"listAudit"> = async ({ principal, query, page }, { sto
   for (const row of rows) texts.push(toText(await auditRow(row, read)));
   return { rows: texts, total };
 };
+
+// How the rows name a resource that ends.
+const ENDS = ["removed", "ended", "broken"] as const;
 
 /** The operation on the audit log: E18. */
 export const resource: ResourceDefinition = {

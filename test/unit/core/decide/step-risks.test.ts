@@ -165,6 +165,7 @@ describe("adopts", () => {
   test("is told of what somebody else made, where nothing is recorded and the write would change it", () => {
     expect(against(service(), foreign("other"), { writers: new Set(["me"]) }).risks).toEqual(["adopts"]);
     expect(against(service(), foreign("me"), { writers: new Set(["me"]) }).risks).toEqual([]);
+    expect(against(service(), foreign("user:Ada@X.io"), { writers: new Set(["user:ada@x.io"]) }).risks).toEqual([]);
     expect(against(service({ replicas: 2 }), foreign("other"), { writers: new Set(["me"]) }).risks).toEqual([]);
     expect(
       against(service(), foreign("other"), { writers: new Set(["me"]), recorded: [recorded(service())] }).risks,
