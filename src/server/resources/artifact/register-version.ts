@@ -4,6 +4,7 @@ import { shapes } from "../../../contract/generated/shapes.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { Shape } from "../../../contract/manifest-shape.ts";
 import type { OperationName } from "../../../contract/operations.ts";
+import { withoutSignature } from "../../../contract/staged-files.ts";
 import { conflict, unprocessable } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -22,7 +23,6 @@ import {
 } from "../../manifest/require-valid-manifest.ts";
 import { countInRepo, requireWritableRepo } from "../ml-repo.ts";
 import { completeStage } from "../staged-artifact/resource.ts";
-import { withoutSignature } from "../staged-artifact/signed-stage.ts";
 import {
   type FoundArtifact,
   findArtifact,

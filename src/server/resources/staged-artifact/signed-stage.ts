@@ -24,15 +24,7 @@ export function readSignedStage(segment: string, { all }: KeyRing, now: number):
   return expiresAt > now ? { id, expiresAt } : null;
 }
 
-/** An address without the signature that gives access to the files below it. */
-export function withoutSignature(uri: string): string {
-  const [, plain] = SIGNED_ADDRESS.exec(uri) ?? [];
-  return plain ?? uri;
-}
-
 const SIGNED = /^(([\w-]{1,64})\.(\d{1,12}))\.([\w-]{43})$/;
-
-const SIGNED_ADDRESS = /^(https?:\/\/[^?#]*\/api\/ml\/v1\/staged\/[\w-]+)\.\d+\.[\w-]+\/?$/;
 
 function signatureOf(signed: string, key: SealKey): Buffer {
   return createHmac("sha256", keyObject(deriveKey(key, "staged files")))
