@@ -66,7 +66,10 @@ export type Ledger = FactStore &
     readonly keepReply: (intent: string, reply: Uint8Array) => Promise<void>;
     /** Closes an intent, and stores the receipt if the write took effect. */
     readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
+    /** The open intents of writes whose outcome is unknown. */
     readonly pending: () => Promise<readonly PendingIntent[]>;
+    /** The open intents that stage a version: their files are being uploaded. The reply is what `keepReply` was given. */
+    readonly staged: () => Promise<readonly PendingIntent[]>;
     readonly facts: () => Promise<ServerFacts>;
     /** Stores the facts that waited for a write, since there was none. */
     readonly storeWaitingFacts: () => Promise<void>;

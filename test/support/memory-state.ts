@@ -281,6 +281,8 @@ function newestFirst<Entry>(
   return { entries, next: asked.length > limit && last !== undefined ? String(nth(last)) : null };
 }
 
+const isStage = ({ operation }: PendingIntent): boolean => operation === "stageArtifactVersion";
+
 function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
   const { receipts, intents } = kept;
   const waiting: ServerFactChanges[] = [];
@@ -321,7 +323,8 @@ function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
       intents.delete(id);
       if (receipt !== null) record(receipt);
     },
-    pending: async () => structuredClone([...intents.values()]),
+    pending: async () => structuredClone([...intents.values()].filter((one) => !isStage(one))),
+    staged: async () => structuredClone([...intents.values()].filter(isStage)),
     facts: async () => ({ ...noFacts, ...structuredClone(kept.facts) }),
     storeFacts: async (learned) => storeFacts(learned),
     storeFactsWithNext: (agreed) => void waiting.push(agreed),

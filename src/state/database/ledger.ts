@@ -1,5 +1,6 @@
 import type { Insertable, Kysely } from "kysely";
 import { isObject, type JsonObject } from "../../contract/json.ts";
+import type { WriteOperation } from "../../contract/operations.ts";
 import { releaseBuffer } from "../../contract/release-buffer.ts";
 import { textPool } from "../../contract/text-pool.ts";
 import type { Identity } from "../../core/manifest.ts";
@@ -68,7 +69,11 @@ export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<
     keepReply: (id, reply) => write([put.reply({ id, reply: sealedReply(key, id, reply) })]),
     close: (id, receipt) => write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),
     pending: async () => {
-      const rows = await store.read.selectFrom("intent").selectAll().where("server", "=", server).execute();
+      const rows = await intentsOf(store, server).where("operation", "!=", STAGING).execute();
+      return rows.map((row) => intentFrom(key, row));
+    },
+    staged: async () => {
+      const rows = await intentsOf(store, server).where("operation", "=", STAGING).execute();
       return rows.map((row) => intentFrom(key, row));
     },
     facts: async () => ({ ...noFacts, ...(await factsIn(store.read, server)) }),
@@ -78,6 +83,12 @@ export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<
     },
     storeWaitingFacts: async () => (waitingFacts.length === 0 ? undefined : write([])),
   };
+}
+
+const STAGING = "stageArtifactVersion" satisfies WriteOperation;
+
+function intentsOf({ read }: Store<StateTables>, server: string) {
+  return read.selectFrom("intent").selectAll().where("server", "=", server);
 }
 
 type Row<Table extends keyof StateTables> = Insertable<StateTables[Table]>;
@@ -190,6 +201,7 @@ export function emptyLedger(key: SealKey): Ledger {
     keepReply: refused,
     close: refused,
     pending: async () => [],
+    staged: async () => [],
     facts: async () => noFacts,
     storeFacts: async () => undefined,
     storeFactsWithNext: () => undefined,
