@@ -101,6 +101,22 @@ export type TokenRotation = {
   readonly row: (row: never) => ScheduledToken | null;
 };
 
+/** How a manifest names files on this machine, which are uploaded before it is written. */
+export type FileUpload = {
+  /** The path that the manifest names, empty where it names none; null if its files are elsewhere. */
+  readonly path: (manifest: JsonObject) => string | null;
+  /** The digest of its files that a written manifest has; null without one. */
+  readonly digestIn: (manifest: JsonObject) => string | null;
+  readonly withDigest: (manifest: JsonObject, digest: string) => JsonObject;
+  /** The source of a written manifest, whose files are stored; null if it has none. */
+  readonly storedIn: (manifest: JsonObject) => JsonObject | null;
+  readonly withStored: (manifest: JsonObject, source: JsonObject) => JsonObject;
+  /** The source of files under a storage root. */
+  readonly storedAt: (root: string) => JsonObject;
+  /** What is staged: the manifest without its files. */
+  readonly toStage: (manifest: JsonObject) => JsonObject;
+};
+
 /**
  * A kind of manifest: its names, and its capabilities on a control plane, with the reason where one is missing. It
  * consists of data and pure functions.
@@ -136,8 +152,8 @@ export type Kind = {
   readonly hasVersions?: true;
   /** Its registered versions may have metrics, which gates read. */
   readonly hasMetrics?: true;
-  /** Whether the manifest names files on this machine, which would have to be uploaded first. */
-  readonly needsUpload?: (manifest: JsonObject) => boolean;
+  /** Its manifests may name files on this machine. */
+  readonly upload?: FileUpload;
   /** Its writes start a rollout, which `--wait` follows through `listDeployments`. */
   readonly rollsOut?: true;
   /** It has runs, which `holdfast runs` shows. */
@@ -154,10 +170,9 @@ export type Kind = {
 };
 
 /** A kind as its file declares it: its functions take manifests typed by their schema. */
-export type KindFor<Declared> = Omit<Kind, "shape" | "key" | "issuesToken" | "needsUpload" | "startsRun"> & {
+export type KindFor<Declared> = Omit<Kind, "shape" | "key" | "issuesToken" | "startsRun"> & {
   readonly key: (manifest: Declared) => string;
   readonly issuesToken?: (manifest: Declared) => boolean;
-  readonly needsUpload?: (manifest: Declared) => boolean;
   readonly startsRun?: (manifest: Declared) => boolean;
 };
 

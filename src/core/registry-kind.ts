@@ -12,7 +12,7 @@ type DeclaredEntry = { readonly type: string; readonly name: string; readonly ml
 export function registryKind<Declared extends DeclaredEntry>(
   type: Declared["type"],
   listOperation: ListOperation,
-  abilities: Pick<KindFor<Declared>, "writeRoutes" | "needsUpload" | "hasMetrics">,
+  abilities: Pick<KindFor<Declared>, "writeRoutes" | "upload" | "hasMetrics">,
 ): Kind {
   return defineKind<Declared>({
     type,

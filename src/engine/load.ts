@@ -112,6 +112,7 @@ export async function load(
       applied,
       declaredElsewhere: target.declaredElsewhere ?? null,
       history: historyOf(target, revision, { base, rules, loading, load: loadFiles, pace }),
+      filesPlace: filesPlaceOf(target),
       behind,
     },
   );
@@ -193,6 +194,11 @@ function requireMatches(selection: Selection, { declared }: Reported, { files, r
   throw new HoldfastError("invalid", `${unknown} matches nothing in the source ${root}`, {
     hint: `${guess}paths and --only select within the source; name another one with --source`,
   });
+}
+
+// The commits of a repository that is followed have no model files.
+function filesPlaceOf({ source: { root, cwd, commits }, modelRoot }: ReadTarget): Desired["filesPlace"] {
+  return { source: commits === null ? root : null, modelRoot: modelRoot ?? null, cwd };
 }
 
 type HistoryReading = {

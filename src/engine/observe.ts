@@ -12,6 +12,7 @@ import { sightOf } from "../core/sight.ts";
 import { kindOf, kindsByType } from "../kinds/index.ts";
 import type { ReceiptContents, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./load/desired.ts";
+import { type ObservedFiles, withObservedFiles } from "./model-files/observe-files.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
 import { NO_DIGESTS, readDigests } from "./observe/read-digests.ts";
@@ -63,7 +64,7 @@ export type Observing = {
 };
 
 /** What is declared, recorded and live, as far as a plan of it needs. */
-export type Observed = {
+export type Observed = ObservedFiles & {
   readonly desired: Desired;
   /** The manifests in order, read where they are not in sync. */
   readonly waved: readonly WavedSource[];
@@ -123,7 +124,8 @@ export async function observe(
   const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });
   guardLive(current, desired, { recorded: records.heads, capabilities, rules });
   const observation = await withTakenNames(queries, current, reading);
-  const undecided = await readUndecided(desired, observation.inSync, { records, ignore: rules.ignore, pace });
+  const unread = await readUndecided(desired, observation.inSync, { records, ignore: rules.ignore, pace });
+  const undecided = await withObservedFiles(unread, observation.live, { ...pace, known: server.fileDigests });
   const elsewhere = await elsewhereOf(mayBe, { ...desired, live: observation.live });
   const rows = observation.live.values().flatMap((live) => (live.state === "present" ? [live.row] : []));
   const requested = queries.map(({ kind }) => kind);

@@ -102,7 +102,7 @@ type Answers = PreflightResult & {
 const NOTHING_ASKED: Answers = { dryRuns: new Map(), notChecked: new Map(), unclear: [], own: NOTHING_OWN };
 
 function decide(
-  { desired, waved, observation, recorded, rulesFor, orphans, access }: Observed,
+  { desired, waved, observation, recorded, rulesFor, orphans, access, noFiles }: Observed,
   { dryRuns, unclear, own, closed = new Map() }: Answers,
   { server: { server, capabilities }, rules, checks: { hasSink }, run }: Planning,
   guards: PlanGuards | null,
@@ -127,6 +127,7 @@ function decide(
     writers: writersOf(rules, capabilities),
     sight,
     hasSink,
+    noFiles,
     now: run.clock.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...own.warnings],

@@ -9,7 +9,9 @@ import { HoldfastError } from "../core/errors.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
+import { type KnownDigests, knownDigests } from "./model-files/known-digests.ts";
 import type { ChosenSink, Sink } from "./token-sink.ts";
+import { type OpenStorage, storageOpener } from "./upload/open-storage.ts";
 
 /** How a control plane is read, and what is known of it. */
 export type ReadAccess = {
@@ -18,6 +20,8 @@ export type ReadAccess = {
   readonly reader: Reader;
   readonly probeRoute: RouteProbe;
   readonly capabilities: ServerCapabilities;
+  /** What is known of the files of model versions on this machine. */
+  readonly fileDigests: KnownDigests;
 };
 
 /** A connection to one server, with its ledger and the facts known about it. */
@@ -28,6 +32,8 @@ export type ServerSession = ReadAccess & {
   /** The control plane's current time, in epoch milliseconds; null until a reply has carried it. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
+  /** Opens the storage roots that the control plane answers. */
+  readonly openStorage: OpenStorage;
   /** The unsealed part of every receipt in the ledger. */
   readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
   /** The cache of live state between passes. */
@@ -36,8 +42,8 @@ export type ServerSession = ReadAccess & {
 };
 
 /** The session without what writes: what reading and planning are given cannot change a control plane. */
-export function readAccessOf({ server, reader, probeRoute, capabilities }: ServerSession): ReadAccess {
-  return { server, reader, probeRoute, capabilities };
+export function readAccessOf({ server, reader, probeRoute, capabilities, fileDigests }: ServerSession): ReadAccess {
+  return { server, reader, probeRoute, capabilities, fileDigests };
 }
 
 /** How to open a session. */
@@ -75,8 +81,10 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
     capabilities,
     serverTime: connection.serverTime,
     sink: openSink(options),
+    openStorage: storageOpener({ ...options, server: server.url }),
     heads: ledger.heads,
     cache: (options.caches ?? true) ? liveCacheOf(options) : null,
+    fileDigests: (options.caches ?? true) ? fileDigestsOf(options) : knownDigests(null, null),
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]();
       await capabilities.save();
@@ -100,6 +108,10 @@ function openSink({ sink, server, ...place }: SessionPlace): Sink | null {
 function liveCacheOf({ server, state, build = "", onForgotten = () => undefined }: SessionPlace): LiveCache {
   const content = state.cache(`live-${nameOnDisk(server.name)}`, `live cache of ${server.name} by ${build}`);
   return liveCacheIn(content, state.isWritable ? onForgotten : null);
+}
+
+function fileDigestsOf({ state, onForgotten = () => undefined }: SessionPlace): KnownDigests {
+  return knownDigests(state.cache("model-files", "digests of model files"), state.isWritable ? onForgotten : null);
 }
 
 // `https://host:443/base` becomes `host_443`, the name of the server's token folder.

@@ -29,6 +29,8 @@ export type ReadTarget = {
   readonly rules: (config: SourceConfig["repository"]) => Rules;
   /** The gates of prompts and models; absent if it has none. */
   readonly gates?: TargetGates;
+  /** The folder that the operator names for the files of model versions; absent without one. */
+  readonly modelRoot?: string;
   /** Those of some identities that other targets of the same control plane declare; absent with a single target. */
   readonly declaredElsewhere?: (identities: Iterable<Identity>) => Promise<ReadonlySet<Identity>>;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */

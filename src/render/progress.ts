@@ -89,3 +89,8 @@ export function rolloutText(status: string): string {
   const known = run === "" && Object.hasOwn(statusWords, name) ? statusWords[name] : undefined;
   return known ?? printable(run + name.toLowerCase().replaceAll("_", " "));
 }
+
+/** How much of the files of a version is uploaded, as display text. */
+export function uploadingText({ done, total }: { readonly done: number; readonly total: number }): string {
+  return `uploading ${total === 0 ? 100 : Math.floor((100 * done) / total)} %`;
+}

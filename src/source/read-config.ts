@@ -50,6 +50,7 @@ export type OperatorConfig = Given<
   | "promotions"
   | "targets"
   | "modelVersionWrite"
+  | "modelRoot"
   | "writers"
   | "guards"
 >;

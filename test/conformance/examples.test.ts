@@ -107,7 +107,7 @@ describe("the examples", () => {
   it.each(kinds.map(({ type }) => type))("use every field of %s", (type) => {
     const schema = schemaFor(type);
     const fields = schema === undefined ? [] : schemaFields(schema);
-    // What cannot be applied yet is shown by the examples of the schema alone.
+    // What needs files beside it is shown by the examples of the schema alone.
     const shown = [...manifests, ...(schema?.examples ?? []).filter(isObject)];
     const used = new Set(
       shown.filter((manifest) => kindOf(typeOf(manifest))?.type === type).flatMap((manifest) => paths(manifest, "")),

@@ -264,7 +264,7 @@ export const decidedFields: { readonly [type: string]: Fields } = {
   workflow: { workspace_fqn: "string" },
   "virtual-account": { tags: "object", token_type: "string" },
   team: { sso_name: "string", group_name: "string", tags: "object" },
-  "model-version": {},
+  "model-version": { "source.path": "string" },
   chat_prompt: {
     cache_config: "object",
     logging_config: "object",

@@ -6,7 +6,7 @@ import type { PassEvent } from "../../core/report/events.ts";
 import type { Outcome } from "../../core/report/report.ts";
 import { needsAttention, outcomeLines } from "../../render/outcome.ts";
 import { choosePaint } from "../../render/paint.ts";
-import { type ApplyProgress, progressLines, rolloutText, waitingText } from "../../render/progress.ts";
+import { type ApplyProgress, progressLines, rolloutText, uploadingText, waitingText } from "../../render/progress.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "../output/log-stream.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
@@ -156,6 +156,11 @@ function countProgress({ now }: Clock): Counted {
         case "started":
           active.set(event.step.identity, { doing: "writing", since: now() });
           return;
+        case "uploading": {
+          const since = active.get(event.identity)?.since ?? now();
+          active.set(event.identity, { doing: uploadingText(event), since });
+          return;
+        }
         case "rollout": {
           const since = active.get(event.step.identity)?.since ?? now();
           active.set(event.step.identity, { doing: rolloutText(event.status), since });

@@ -147,6 +147,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     ...(choice === null || choice.windows.length === 0 ? {} : { freezes: freezeSchedule(choice.windows) }),
     ...(choice === null || choice.gates.length === 0 ? {} : { gates: targetGates(choice, state, shared) }),
     ...(order === null ? {} : { order }),
+    ...(operator.modelRoot === undefined ? {} : { modelRoot: resolve(terminal.cwd, operator.modelRoot) }),
     rules: withDecisions(
       rulesOf(invocation, {
         root: remote === null ? root : null,

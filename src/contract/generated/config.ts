@@ -582,6 +582,10 @@ sshKeyFile?: (string | null)
  */
 modelVersionWrite?: (("put" | "post") | null)
 /**
+ * Folder on the machine that writes, below which the paths of model versions with the source `local` are; without it they are relative to their manifests, and in the source. A relative one is relative to the working directory
+ */
+modelRoot?: (string | null)
+/**
  * The page of `watch --listen`
  */
 dashboard?: ({

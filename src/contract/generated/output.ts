@@ -60,7 +60,7 @@ export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orpha
 /**
  * Why a step is blocked, or how it came to be kept or ensured
  */
-export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "held")
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "no-files" | "model-version-write" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "held")
 /**
  * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
  */

@@ -71,6 +71,7 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     obstacle: obstacleOf(input, manifest, decisions),
     roleThatShows: () => roleThatShows(input, identity),
     hasSink: input.hasSink,
+    noFiles: input.noFiles?.get(identity) ?? null,
     isStale: isStale(identity),
   };
   const decision = decide(one);

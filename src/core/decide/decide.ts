@@ -51,7 +51,8 @@ function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | nul
 }
 
 function decideByLive(one: DecisionInput): Decision {
-  const { live } = one;
+  const { live, noFiles } = one;
+  if (noFiles !== null) return block("no-files", { detail: noFiles, pointer: "/source" });
   switch (live.state) {
     case "absent": {
       const decision = decideAbsent(one, live.newest ?? 0);
@@ -157,7 +158,6 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
     if (cautious) return block("model-version-write", found);
     return block("read-only", { ...found, detail: kind.cannotWrite ?? null });
   }
-  if (kind.needsUpload?.(manifest.value)) return block("needs-upload", found);
   const isNew = action !== "update";
   if (isNew && kind.issuesToken?.(manifest.value) && !hasSink) return block("token-sink", found);
   return { ...NOTHING, ...found, action };

@@ -53,6 +53,8 @@ export type DecisionInput = OwnCheck & {
   readonly roleThatShows: () => string;
   /** Whether a sink is configured for one-time tokens. */
   readonly hasSink: boolean;
+  /** Why the files that the manifest names cannot be read; null if they can, or it names none. */
+  readonly noFiles: string | null;
   /** Whether the record is too old, or not to be trusted, when live cannot be read. */
   readonly isStale: boolean;
 };

@@ -62,6 +62,8 @@ export type PlanInput = OrphanInput & {
   readonly sight: Sight;
   readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;
+  /** Why the files that manifests name cannot be read. @default none */
+  readonly noFiles?: ReadonlyMap<Identity, string>;
   /** Epoch milliseconds; decides which ledger entries are still current. */
   readonly now: number;
   readonly complete: boolean;

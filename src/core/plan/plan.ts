@@ -22,8 +22,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   immutable: "the content of a version never changes: declare the next version instead",
   "version-gap": "the number is further ahead than the next version",
   "token-sink": "its creation answers a one-time token: choose --sink file, or give it a secret_store_config",
-  "needs-upload":
-    "its files are on this machine, and upload is not supported yet: store them, and name them with source type external",
+  "no-files": "the files that it names cannot be read here",
   "model-version-write":
     "POST /api/ml/v1/model-versions is not known to register versions on this control plane: set modelVersionWrite: post when it does",
   refused: "the control plane refuses this manifest",

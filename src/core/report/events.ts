@@ -168,6 +168,8 @@ export type ProgressEvent =
   | { readonly what: "started"; readonly step: Step }
   /** `place` is the `file:line:column` that an error is about. */
   | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome; readonly place: string | null }
+  /** The files of a version are uploaded: how many bytes of how many are stored. */
+  | { readonly what: "uploading"; readonly identity: Identity; readonly done: number; readonly total: number }
   | { readonly what: "rollout"; readonly step: Step; readonly status: string }
   /** No progress for some seconds: what the pass waits for, and until when. */
   | { readonly what: "waiting"; readonly text: string }

@@ -4,6 +4,7 @@ import type { StreamEvent } from "../../contract/stream-event.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { isSuccess } from "../../core/report/report.ts";
+import { uploadingText } from "../../render/progress.ts";
 import type { PassObserver } from "../pass-observer.ts";
 import type { PassJob } from "../pass-queue.ts";
 
@@ -150,6 +151,9 @@ function follow(pass: Writable<PassProgress>, event: PassEvent): boolean {
   switch (event.what) {
     case "listing":
       pass.detail = `${event.rows} rows of ${event.kind}`;
+      return true;
+    case "uploading":
+      pass.detail = `${event.identity}: ${uploadingText(event)}`;
       return true;
     case "read":
     case "kept":

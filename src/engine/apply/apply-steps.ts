@@ -7,6 +7,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import { type WriteRefusal, writeRefusedOutcome } from "../../core/guards/write-refusal.ts";
 import { manifestToSend } from "../../core/ignore/keep-ignored.ts";
+import type { FileUpload } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, requireRead } from "../../core/manifest.ts";
 import { type Step, writes } from "../../core/plan/plan.ts";
@@ -28,6 +29,7 @@ import {
   unwrittenEnd,
   writtenEnd,
 } from "./step-end.ts";
+import { settleEarlierStages, settleStage, uploadVersion } from "./upload-version.ts";
 import { isCreatedSince } from "./verify-write.ts";
 import { write } from "./write.ts";
 import {
@@ -49,6 +51,8 @@ type Steps = {
   readonly manifests: ReadonlyMap<Identity, SourceManifest>;
   readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
   readonly writing: Writing;
+  /** Limits uploads. */
+  readonly uploads: PQueue;
   /** Why no further writes are sent; null while they are. */
   readonly stopReason: () => OutcomeError | null;
 };
@@ -58,6 +62,8 @@ type WritingSteps = Omit<Writing, "queue"> & { readonly refusal: () => WriteRefu
 
 // While some steps have a request in flight, as many others are journaled or have their outcomes stored.
 const STEPS_PER_REQUEST = 2;
+
+const UPLOADS = 2;
 
 /** Runs the steps that write, each once its dependencies are done, and follows their rollouts. */
 export async function applySteps(
@@ -75,6 +81,7 @@ export async function applySteps(
   const resumed = new Set<string>();
   let rollouts = 0;
   if (acting.length > 0) run.emit({ what: "begun", steps: acting.length });
+  await endEarlierStages(acting, steps);
   const tasks = acting.map(
     (step): Task<StepEnd> => ({
       identity: step.identity,
@@ -117,6 +124,23 @@ export async function applySteps(
   return { ends: all, resumed };
 }
 
+// Not those of steps that write, which continue them, and of what this pass does not look at or cannot read.
+async function endEarlierStages(acting: readonly Step[], { planned, writing }: Steps): Promise<void> {
+  const { desired, plan, observation } = planned;
+  const continued = new Set(acting.map(({ identity }) => identity));
+  const blocked = new Set(plan.steps.flatMap(({ action, identity }) => (action === "block" ? [identity] : [])));
+  const looked = new Set(desired.manifests.map(({ identity }) => identity));
+  const isOver = (identity: Identity): boolean => {
+    if (continued.has(identity) || blocked.has(identity)) return false;
+    return desired.declared.has(identity) ? looked.has(identity) : desired.isWhole;
+  };
+  const liveManifest = (identity: Identity) => {
+    const live = observation.live.get(identity);
+    return live?.state === "present" ? live.row.manifest : null;
+  };
+  await settleEarlierStages(isOver, liveManifest, writing);
+}
+
 function stepsOf(planned: LivePlan, recovered: readonly Recovered[], { refusal, ...writing }: WritingSteps): Steps {
   const { run, rules } = writing;
   const requests = new PQueue({ concurrency: rules.concurrency });
@@ -138,6 +162,7 @@ function stepsOf(planned: LivePlan, recovered: readonly Recovered[], { refusal, 
     manifests: new Map(planned.desired.manifests.map((manifest) => [manifest.identity, manifest])),
     recovered: Map.groupBy(recovered, ({ intent }) => intent.identity),
     writing: { ...writing, queue },
+    uploads: new PQueue({ concurrency: UPLOADS }),
     stopReason,
   };
 }
@@ -156,7 +181,8 @@ function existedBeforeWrite(identity: Identity, { planned, writing: { run, sessi
 
 type WrittenStep = { readonly result: WriteResult; readonly resumed: readonly string[] };
 
-async function writeStep(step: Step, { planned, manifests, recovered, writing }: Steps): Promise<WrittenStep> {
+async function writeStep(step: Step, steps: Steps): Promise<WrittenStep> {
+  const { planned, manifests, recovered, writing } = steps;
   const { identity } = step;
   const [declared, kind, decision] = [manifests.get(identity), kindOf(step.kind), planned.decisions.get(identity)];
   if (declared === undefined || kind === undefined || decision === undefined)
@@ -178,7 +204,27 @@ async function writeStep(step: Step, { planned, manifests, recovered, writing }:
     const error = message === null ? null : { code: "token-sink", message };
     if (error !== null) return { result: failedWrite("failed", error, { job, attempts: 0 }), resumed: [] };
   }
-  return write({ ...job, live }, recovered.get(identity) ?? [], writing);
+  const open = recovered.get(identity) ?? [];
+  const { upload } = kind;
+  if (upload === undefined || upload.path(toSend) === null) return write({ ...job, live }, open, writing);
+  return writeUploaded({ ...job, live }, upload, open, steps);
+}
+
+// Files are uploaded before the version is registered, a few at a time, since that can take hours.
+async function writeUploaded(
+  job: WriteJob,
+  upload: FileUpload,
+  open: readonly Recovered[],
+  { planned, uploads, writing }: Steps,
+): Promise<WrittenStep> {
+  const files = planned.files.get(job.manifest.identity);
+  if (files === undefined) throw new TypeError(`the files of ${job.manifest.identity} were not read`);
+  const uploaded = await uploads.add(() => uploadVersion(job, upload, files, writing));
+  if (uploaded.state === "ended") return { result: uploaded.result, resumed: [] };
+  const { version } = uploaded;
+  const written = await write({ ...job, toSend: version.toSend }, open, writing);
+  await settleStage(version, written.result, writing);
+  return written;
 }
 
 async function sinkTrouble(identity: Identity, { session: { sink } }: Writing): Promise<string | null> {

@@ -8,6 +8,7 @@ import { isOurReport, type Loaded } from "../../manifests/load-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import type { Revision } from "../../source/read-source.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
+import type { FilesPlace } from "../model-files/read-version-files.ts";
 import type { Rules } from "../target.ts";
 import type { OwnHistory } from "./own-history.ts";
 
@@ -46,6 +47,8 @@ export type Desired = {
   readonly declaredElsewhere: ((identities: Iterable<Identity>) => Promise<ReadonlySet<Identity>>) | null;
   /** What the repository tells of resources that the ledger does not know; null where the commit is not known. */
   readonly history: OwnHistory | null;
+  /** Where the files are that manifests name. */
+  readonly filesPlace: FilesPlace;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -62,9 +65,10 @@ export function desiredOf(
     applied,
     declaredElsewhere,
     history,
+    filesPlace,
     behind,
     ...patched
-  }: Pick<Desired, "base" | "underBasePatches" | "applied" | "history" | "declaredElsewhere"> & {
+  }: Pick<Desired, "base" | "underBasePatches" | "applied" | "history" | "declaredElsewhere" | "filesPlace"> & {
     readonly rules: Rules;
     readonly behind: readonly Diagnostic[];
   },
@@ -91,6 +95,7 @@ export function desiredOf(
     applied,
     declaredElsewhere,
     history,
+    filesPlace,
     diagnostics: [...behind, ...diagnostics],
   };
 }

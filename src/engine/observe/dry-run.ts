@@ -31,7 +31,7 @@ type DryRunRequest = {
  * `dryRun` gets no further ones.
  */
 export function createDryRun(
-  { reader, capabilities }: Omit<ReadAccess, "server" | "probeRoute">,
+  { reader, capabilities }: Pick<ReadAccess, "reader" | "capabilities">,
   concurrency: number,
 ): DryRun {
   const queue = new PQueue({ concurrency: capabilities.dryRun === "proven" ? concurrency : 1 });

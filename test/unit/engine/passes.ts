@@ -98,6 +98,7 @@ export async function passes(url: string, token = new Secret("test-token"), give
       applied: null,
       declaredElsewhere: null,
       history: null,
+      filesPlace: { source: null, modelRoot: null, cwd: "/" },
       diagnostics: [],
     };
   };
