@@ -8,7 +8,7 @@ import { isAtOrBelow } from "../../files/real-path.ts";
 import { FilesError } from "./files-error.ts";
 
 /** A file of a version: its path in the version, and its real path on this machine. */
-export type FoundFile = { readonly path: string; readonly real: string };
+export type UndigestedFile = { readonly path: string; readonly real: string };
 
 /** Where a version's files may be. */
 export type FilesFolder = {
@@ -25,18 +25,18 @@ const MOST_FILES = 100_000;
  * The files of a version at an absolute path: all below a folder, or a single file. Links are followed if they stay in the root;
  * what is no file, and a name that a file system elsewhere could not hold, is a `FilesError`.
  */
-export async function findFiles(path: string, folder: FilesFolder, stop: Stop): Promise<readonly FoundFile[]> {
+export async function findFiles(path: string, folder: FilesFolder, stop: Stop): Promise<readonly UndigestedFile[]> {
   const start = await resolved(path, path, folder);
   if (start.stats.isFile()) return [{ path: requireName(basename(path)), real: start.real }];
   if (!start.stats.isDirectory()) throw special(path);
   if (start.real === folder.root) throw new FilesError(`${path} is all of ${folder.title}: name a folder in it`);
-  const found: FoundFile[] = [];
+  const found: UndigestedFile[] = [];
   await walk({ real: start.real, path: "", above: new Set([start.real]) }, { folder, found, stop });
   if (found.length === 0) throw new FilesError(`${path} has no files`);
   return found;
 }
 
-type Walk = { readonly folder: FilesFolder; readonly found: FoundFile[]; readonly stop: Stop };
+type Walk = { readonly folder: FilesFolder; readonly found: UndigestedFile[]; readonly stop: Stop };
 
 type Place = { readonly real: string; readonly path: string; readonly above: ReadonlySet<string> };
 

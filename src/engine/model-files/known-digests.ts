@@ -1,13 +1,13 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import { isUntouched, type Stamp } from "../../source/file-stamp.ts";
 import type { OnForgotten, StateCache } from "../../state/state.ts";
-import type { FoundFile } from "./find-files.ts";
+import type { UndigestedFile } from "./find-files.ts";
 import type { VersionFile } from "./read-file.ts";
 
 /** The digests of files of versions that earlier passes have read. A file with the same stamp is not read again. */
 export type KnownDigests = {
   /** The digest of a file with a stamp; null if it must be read. */
-  readonly find: (file: FoundFile, stamp: Stamp) => Promise<string | null>;
+  readonly find: (file: UndigestedFile, stamp: Stamp) => Promise<string | null>;
   /** Notes files that were read since a time in epoch milliseconds. */
   readonly note: (files: readonly VersionFile[], seenAt: number) => void;
   /** Stores what was noted for the next pass, if the state can be written. */

@@ -4,10 +4,10 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { Stop } from "../../clock/clock.ts";
 import { type Stamp, stampOf } from "../../source/file-stamp.ts";
 import { FilesError } from "./files-error.ts";
-import { type FoundFile, unreadable } from "./find-files.ts";
+import { type UndigestedFile, unreadable } from "./find-files.ts";
 
 /** A file of a version with its content's size and SHA-256 in hexadecimal, and its stamp then. */
-export type VersionFile = FoundFile & { readonly stamp: Stamp; readonly size: number; readonly digest: string };
+export type VersionFile = UndigestedFile & { readonly stamp: Stamp; readonly size: number; readonly digest: string };
 
 // What is in memory of a file at once.
 const CHUNK_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ const POINTER = /^version https?:\/\/(?:git-lfs|hawser)\.github\.com\/spec\//;
 
 /** Reads a file whole, and returns its size and digest. `onBytes` is told how many bytes were read. */
 export async function digestFile(
-  file: FoundFile,
+  file: UndigestedFile,
   onBytes: (bytes: number) => void,
   { signal }: Stop,
 ): Promise<VersionFile> {
@@ -62,19 +62,19 @@ export async function* readPart(
   if (isWhole && sum.digest("hex") !== file.digest) throw changed(file);
 }
 
-async function openFile({ real, path }: FoundFile): Promise<FileHandle> {
+async function openFile({ real, path }: UndigestedFile): Promise<FileHandle> {
   return open(real, FLAGS).catch((error: unknown) => {
     throw unreadable(path, error);
   });
 }
 
-async function stampIn(handle: FileHandle, { path }: FoundFile): Promise<Stamp> {
+async function stampIn(handle: FileHandle, { path }: UndigestedFile): Promise<Stamp> {
   const stats = await handle.stat();
   if (!stats.isFile()) throw new FilesError(`${path} is neither a file nor a folder`);
   return stampOf(stats);
 }
 
-async function requireSame(handle: FileHandle, file: FoundFile, before: Stamp): Promise<void> {
+async function requireSame(handle: FileHandle, file: UndigestedFile, before: Stamp): Promise<void> {
   const now = await stampIn(handle, file);
   const isSame =
     now.size === before.size &&
@@ -84,14 +84,14 @@ async function requireSame(handle: FileHandle, file: FoundFile, before: Stamp): 
   if (!isSame) throw changed(file);
 }
 
-function changed({ path }: FoundFile): FilesError {
+function changed({ path }: UndigestedFile): FilesError {
   return new FilesError(`${path} has changed while it was read`);
 }
 
 async function* chunksOf(
   handle: FileHandle,
   { first, size }: FilePart,
-  file: FoundFile,
+  file: UndigestedFile,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
   const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, Math.max(size, 1)));

@@ -8,7 +8,7 @@ import { treeDigest } from "../../model/tree-digest.ts";
 import { stampOf } from "../../source/file-stamp.ts";
 import { realRoot } from "../../source/source-root.ts";
 import { FilesError } from "./files-error.ts";
-import { type FilesFolder, type FoundFile, findFiles, unreadable } from "./find-files.ts";
+import { type FilesFolder, findFiles, type UndigestedFile, unreadable } from "./find-files.ts";
 import type { KnownDigests } from "./known-digests.ts";
 import { digestFile, type VersionFile } from "./read-file.ts";
 
@@ -61,7 +61,7 @@ export async function readVersionFiles(
 }
 
 async function digestOf(
-  file: FoundFile,
+  file: UndigestedFile,
   onBytes: (bytes: number) => void,
   reading: FilesReading,
 ): Promise<VersionFile> {
@@ -78,7 +78,7 @@ async function digestOf(
   return read;
 }
 
-async function stampAt({ real, path }: FoundFile) {
+async function stampAt({ real, path }: UndigestedFile) {
   return stampOf(
     await stat(real).catch((error: unknown) => {
       throw unreadable(path, error);
