@@ -43,6 +43,7 @@ export type OperatorConfig = Given<
   | "login"
   | "state"
   | "sinks"
+  | "sops"
   | "notifications"
   | "dashboard"
   | "sources"

@@ -29,8 +29,9 @@ const borders: { readonly [folder: string]: readonly string[] } = {
   state: outer,
   render: outer,
   forge: outer,
+  sops: [...outer, "yaml"],
   cache: [...outer, "client", "yaml", "source", "manifests", "state", "render"],
-  engine: [...outer, "client", "yaml", "source", "manifests", "state", "render", "cache"],
+  engine: [...outer, "client", "yaml", "source", "manifests", "state", "render", "sops", "cache"],
   daemon: [...outer, "client", "source", "manifests", "state", "render", "engine", "forge"],
   server: plumbing,
   dashboard: ["contract", "model"],
@@ -47,6 +48,7 @@ const borders: { readonly [folder: string]: readonly string[] } = {
     "daemon",
     "server",
     "forge",
+    "sops",
   ],
   cli: [...outer, "commands", "render"],
 };
@@ -292,6 +294,10 @@ describe("the source", () => {
     ["src/dashboard/probe.ts", "../daemon/daemon.ts"],
     ["src/daemon/probe.ts", "../dashboard/daemon.ts"],
     ["src/server/probe.ts", "../yaml/read-yaml.ts"],
+    ["src/sops/probe.ts", "../source/open.ts"],
+    ["src/sops/probe.ts", "../engine/apply-plan.ts"],
+    ["src/manifests/probe.ts", "../sops/read-sops-value.ts"],
+    ["src/server/probe.ts", "../sops/read-sops-value.ts"],
   ];
 
   // One start of the linter for all.

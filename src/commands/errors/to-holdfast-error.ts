@@ -1,11 +1,15 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
+import { SopsError } from "../../sops/sops-error.ts";
 import { StoreError, type StoreErrorCode } from "../../store/store-error.ts";
 
 /** Converts an error of a lower layer into an error for the user; null for an unexpected error. */
 export function toHoldfastError(error: unknown): HoldfastError | null {
   if (error instanceof HoldfastError) return error;
   if (error instanceof UnsafePathError) {
+    return new HoldfastError("invalid", error.message, { hint: error.hint, cause: error });
+  }
+  if (error instanceof SopsError) {
     return new HoldfastError("invalid", error.message, { hint: error.hint, cause: error });
   }
   if (!(error instanceof StoreError)) return null;

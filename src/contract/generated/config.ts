@@ -196,6 +196,15 @@ authMount?: (string | null)
 command?: (string[] | null)
 })[] | null)
 /**
+ * What decrypts the SOPS files of the source that manifests name
+ */
+sops?: ({
+/**
+ * File of `age-keygen` with the identities; HOLDFAST_AGE_KEY and HOLDFAST_AGE_KEY_FILE go before it
+ */
+ageKeyFile?: (string | null)
+} | null)
+/**
  * Who is told about the passes of `watch`, over HTTP
  */
 notifications?: ({
