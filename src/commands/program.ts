@@ -36,6 +36,7 @@ import { resolve } from "./declarations/resolve.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { runs } from "./declarations/runs.ts";
 import { schema } from "./declarations/schema.ts";
+import { secret } from "./declarations/secret.ts";
 import { serve } from "./declarations/serve.ts";
 import { simulate } from "./declarations/simulate.ts";
 import { snapshot } from "./declarations/snapshot.ts";
@@ -73,6 +74,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(render, () => import("./render.ts")),
     toEntry(runs, () => import("./runs.ts")),
     toEntry(schema, () => import("./schema.ts")),
+    toEntry(secret, () => import("./secret.ts")),
   ],
   "Daemon:": [
     toEntry(watch, () => import("./watch.ts")),

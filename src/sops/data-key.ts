@@ -45,6 +45,31 @@ export async function decryptDataKey(
   );
 }
 
+/** Encrypts a data key for each recipient. */
+export async function encryptDataKey(
+  key: Uint8Array,
+  recipients: readonly string[],
+  file: string,
+): Promise<readonly AgeEntry[]> {
+  const { armor, Encrypter } = await import("age-encryption");
+  return Promise.all(
+    recipients.map(async (recipient) => {
+      const encrypter = new Encrypter();
+      try {
+        encrypter.addRecipient(recipient);
+      } catch {
+        const shown = shownRecipient(recipient);
+        throw new SopsError(
+          "not-writable",
+          `${file}: ${shown} is no age recipient`,
+          "write it as age-keygen prints it: age1…",
+        );
+      }
+      return { recipient, enc: armor.encode(await encrypter.encrypt(key)) };
+    }),
+  );
+}
+
 const RECIPIENT = /^age1[02-9ac-hj-np-z]{1,100}$/;
 const MOST_SHOWN = 3;
 

@@ -1,4 +1,5 @@
-import { createDecipheriv } from "node:crypto";
+// biome-ignore-all lint/plugin: keys and initialisation vectors must not be foreseen or repeated
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 /** A scalar of a SOPS file. */
 export type SopsScalar = string | number | boolean;
@@ -11,6 +12,8 @@ const BASE64 = "[A-Za-z0-9+/]*={0,2}";
 const FORM = new RegExp(`^ENC\\[AES256_GCM,data:(${BASE64}),iv:(${BASE64}),tag:(${BASE64}),type:([a-z]+)\\]$`);
 const CIPHER = "aes-256-gcm";
 const TAG_BYTES = 16;
+const IV_BYTES = 32;
+const KEY_BYTES = 32;
 
 /** A decrypted value: its text, and the bytes that count for the MAC; null for a comment, which does not count. */
 export type Decrypted = { readonly text: string; readonly counted: Buffer | null };
@@ -30,6 +33,21 @@ export function decryptValue(text: string, key: Uint8Array, place: string): Decr
   } catch {
     return null;
   }
+}
+
+/** Encrypts a text for a place in a file; an empty text stays empty, as SOPS has it. */
+export function encryptValue(text: string, key: Uint8Array, place: string): string {
+  if (text === "") return "";
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place, "utf8"));
+  const data = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  const [shown, nonce, tag] = [data, iv, cipher.getAuthTag()].map((bytes) => bytes.toString("base64"));
+  return `ENC[AES256_GCM,data:${shown},iv:${nonce},tag:${tag},type:str]`;
+}
+
+/** A new key for the values of one file. */
+export function newDataKey(): Uint8Array {
+  return randomBytes(KEY_BYTES);
 }
 
 /** The bytes by which a clear value counts for the MAC, as SOPS writes it. */

@@ -34,7 +34,7 @@ function anyKey(pattern: RE2JS): IsEncrypted {
  * Compiles a regular expression of SOPS. They come from repositories: RE2, the engine of SOPS itself, takes time in
  * proportion to the text, where that of JavaScript could take for ever.
  */
-async function compileRegex(text: string, field: string, file: string): Promise<RE2JS> {
+export async function compileRegex(text: string, field: string, file: string): Promise<RE2JS> {
   const { RE2JS } = await import("re2js");
   try {
     return RE2JS.compile(text);

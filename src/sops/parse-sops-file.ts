@@ -30,6 +30,8 @@ export type ParsedSopsFile = {
   readonly value: JsonObject;
   /** The first line of its content, from 1. */
   readonly line: number;
+  /** Where its `sops` member begins in the text; null if it has none. */
+  readonly memberAt: number | null;
 };
 
 /** Parses a SOPS file within the limits of manifests; `file` names it in messages. */
@@ -62,7 +64,14 @@ export async function parseSopsFile(bytes: Uint8Array, file: string): Promise<Pa
     const { line, column } = positionAt(at);
     throw malformed(`${file}:${line}:${column}`, "an alias", "write the value in both places: sops writes no aliases");
   };
-  return { format, text, value, leaves: leavesOf(value, offsets, refuseAlias), line: positionAt(document.offset).line };
+  return {
+    format,
+    text,
+    value,
+    leaves: leavesOf(value, offsets, refuseAlias),
+    line: positionAt(document.offset).line,
+    memberAt: offsets.inside?.get("sops")?.key ?? null,
+  };
 }
 
 function malformed(place: string, what: string, hint = "restore the file from git"): SopsError {
@@ -107,7 +116,7 @@ function parseVariables(bytes: Uint8Array, file: string): ParsedSopsFile {
   const leaves = set.map(({ name, value }) => ({ pointer: `/${escapePointer(name)}`, keys: [name], value }));
   const values = Object.fromEntries(set.map(({ name, value }) => [name, value]));
   const sops = metadata.size === 0 ? {} : { sops: nested(metadata) };
-  return { format: "dotenv", text, leaves, value: { ...values, ...sops }, line: 1 };
+  return { format: "dotenv", text, leaves, value: { ...values, ...sops }, line: 1, memberAt: null };
 }
 
 // SOPS writes the fields of its member as variables of their own, in which all values are texts.

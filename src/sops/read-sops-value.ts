@@ -47,7 +47,7 @@ export async function openSopsFile(
 }
 
 /** A file whose data key is known, and its decrypted values by their pointers; those in clear text are not among them. */
-type UnlockedSopsFile = {
+export type UnlockedSopsFile = {
   readonly metadata: SopsMetadata;
   readonly isEncrypted: IsEncrypted;
   readonly dataKey: Uint8Array;
@@ -55,7 +55,7 @@ type UnlockedSopsFile = {
 };
 
 /** Decrypts the data key and all values of a file, and verifies its MAC. */
-async function unlock(
+export async function unlock(
   parsed: ParsedSopsFile,
   file: string,
   identities: AgeIdentities | null,
@@ -67,7 +67,8 @@ async function unlock(
     throw new SopsError("no-identity", `${file}: no age identity was given to decrypt it`, GIVE_IDENTITY);
   }
   const dataKey = await decryptDataKey(metadata.age, identities, file);
-  const values = decryptAll(parsed.leaves, { file, metadata, isEncrypted, dataKey });
+  const { values, mac } = decryptLeaves(parsed.leaves, { file, metadata, isEncrypted, dataKey });
+  requireMac(mac, { file, metadata, dataKey });
   return { metadata, isEncrypted, dataKey, values };
 }
 
@@ -86,10 +87,11 @@ type Unlocking = {
   readonly dataKey: Uint8Array;
 };
 
-function decryptAll(
+/** Decrypts the values of a file, and computes their MAC. */
+export function decryptLeaves(
   leaves: readonly SopsLeaf[],
   { file, metadata, isEncrypted, dataKey }: Unlocking,
-): ReadonlyMap<string, Secret> {
+): { readonly values: ReadonlyMap<string, Secret>; readonly mac: string } {
   const values = new Map<string, Secret>();
   const mac = macOf(metadata.macOnlyEncrypted);
   for (const { pointer, keys, value } of leaves) {
@@ -110,8 +112,7 @@ function decryptAll(
     values.set(pointer, new Secret(found.text));
     if (found.counted !== null) mac.add(found.counted);
   }
-  requireMac(mac.digest(), { file, metadata, dataKey });
-  return values;
+  return { values, mac: mac.digest() };
 }
 
 // SOPS leaves an empty text as it is.
@@ -121,7 +122,7 @@ function decrypted(value: SopsScalar, key: Uint8Array, place: string) {
 }
 
 /** The place of a value as its encryption has it. */
-function valuePlace(keys: readonly string[]): string {
+export function valuePlace(keys: readonly string[]): string {
   return `${keys.join(":")}:`;
 }
 
@@ -129,7 +130,7 @@ function valuePlace(keys: readonly string[]): string {
 const ONLY_ENCRYPTED = createHash("sha256").update("sops").digest();
 
 /** Computes the MAC of a file from its values, in their order. */
-function macOf(onlyEncrypted: boolean): { add: (bytes: Uint8Array) => void; digest: () => string } {
+export function macOf(onlyEncrypted: boolean): { add: (bytes: Uint8Array) => void; digest: () => string } {
   const hash = createHash("sha512");
   if (onlyEncrypted) hash.update(ONLY_ENCRYPTED);
   return { add: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex").toUpperCase() };

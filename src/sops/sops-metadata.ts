@@ -55,7 +55,7 @@ const RULES = [
 ] as const;
 
 /** The rule that a file or a creation rule sets; that of SOPS where it sets none. */
-function ruleIn(value: JsonObject, file: string, fault: "malformed" | "not-writable"): EncryptionRule {
+export function ruleIn(value: JsonObject, file: string, fault: "malformed" | "not-writable"): EncryptionRule {
   for (const field of ["unencrypted_comment_regex", "encrypted_comment_regex"]) {
     if (!text(own(value, field))) continue;
     throw new SopsError(

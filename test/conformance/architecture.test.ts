@@ -105,6 +105,7 @@ const exceptions = {
     "dashboard/action-key.ts",
     "seal/seal-key.ts",
     "seal/seal.ts",
+    "sops/encrypted-value.ts",
     "server/auth/admin-token/token-file.ts",
     "server/resources/personal-access-token/rows.ts",
   ],
