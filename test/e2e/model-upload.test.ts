@@ -1,11 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
+import { appendFileSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { startFrontProxy } from "../support/front-proxy.ts";
+import { mountSmallDisk } from "../support/full-disk.ts";
 import { foundations } from "../support/manifests.ts";
+import { startS3Double } from "../support/s3-double.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -216,4 +220,86 @@ test("paths are below modelRoot where the operator names one, and a commit of a 
   const { config } = await operatorOf({ sources, targets: [target], modelRoot: root });
   expect(await here.runHere(["apply", "--config", config, "--target", "prod", "--yes"])).toMatchObject({ code: 0 });
   expect((await versions(server))[0].manifest.metadata["holdfast.digest"]).toMatch(/^sha256:[\da-f]{64}$/);
+});
+
+test("a bucket that refuses a file ends the stage, and the next run stages and stores all of it", async () => {
+  const bucket = await startS3Double();
+  const server = await serve(["--artifact-root", "s3://models/staged"]);
+  const { source, weights, digest } = await modelSource(server);
+  bucket.refuse = (asked) => (/^PUT .*\.bin$/.test(asked) ? { status: 403, code: "QuotaExceeded" } : null);
+  const refused = await source.runHere(["apply", "--yes"], bucket.env);
+  expect([refused.code, refused.stdout]).toEqual([7, expect.stringContaining("[upload-refused]")]);
+  expect(refused.stdout).toContain("it is full");
+  expect([await versions(server), staging(server)]).toEqual([[], ["20", "15"]]);
+  bucket.refuse = () => null;
+  expect(await source.runHere(["apply", "--yes"], bucket.env)).toMatchObject({ code: 0 });
+  const [version] = await versions(server);
+  expect(version.manifest.metadata["holdfast.digest"]).toBe(digest);
+  const prefix = version.manifest.source.uri.replace("s3://models/", "");
+  expect(bucket.objects.get(`${prefix}/weights/a b.bin`)?.body.equals(weights)).toBe(true);
+  expect(staging(server)).toEqual(["20", "15", "20"]);
+  // No output names the credentials.
+  expect(JSON.stringify(refused)).not.toContain(bucket.env.AWS_SECRET_ACCESS_KEY);
+});
+
+test("a folder that is full ends the stage, and nothing is registered", async ({ skip }) => {
+  const disk = await mountSmallDisk(400);
+  if ("reason" in disk) return skip(disk.reason);
+  const server = await serve(["--artifact-root", pathToFileURL(disk.folder).href]);
+  const { source } = await modelSource(server);
+  const { code, stdout } = await source.runHere(["apply", "--yes"]);
+  expect([code, stdout.replaceAll(/\s+/g, " ")]).toEqual([
+    7,
+    expect.stringMatching(/storage \S+ is full \[upload-refused\]/),
+  ]);
+  expect([await versions(server), staging(server)]).toEqual([[], ["20", "15"]]);
+});
+
+test("a version that the control plane refuses is not registered, and its stage is marked as failed", async () => {
+  const front = await startFrontProxy();
+  const server = await serve();
+  front.passTo(server.url);
+  const { source } = await modelSource({ ...server, url: front.url });
+  // Somebody else registers the number meanwhile.
+  await source.write("models/ranker.yaml", manifest("version: 1\n"));
+  front.watch(async (moment, _, asked) => {
+    const isStaged = front.asked.includes("POST /api/ml/v1/artifact-versions/stage");
+    if (moment !== "request" || asked !== "PUT /api/ml/v1/model-versions" || !isStaged) return false;
+    front.watch(() => false);
+    const other = { type: "model-version", name: "ranker", ml_repo: "registry", version: 1, run_id: "other" };
+    await server.call("PUT", "/api/ml/v1/model-versions", { manifest: other });
+    return false;
+  });
+  const { code, stdout } = await source.runHere(["apply", "--yes"]);
+  expect([code, stdout]).toEqual([7, expect.stringContaining("[version-immutable]")]);
+  expect(staging(server)).toEqual(["20", "15"]);
+  expect((await versions(server))[0].manifest.run_id).toBe("other");
+});
+
+test("what was left of an upload whose manifest is gone ends its stage in the next run", async () => {
+  const bucket = await startS3Double();
+  const server = await serve(["--artifact-root", "s3://models/staged"]);
+  const { source } = await modelSource(server);
+  bucket.breaks = (asked) => /^PUT /.test(asked);
+  await source.runHere(["apply", "--yes", "--timeout", "3"], bucket.env);
+  expect(staging(server)).toEqual(["20"]);
+  await source.remove("models/ranker.yaml");
+  expect(await source.runHere(["apply", "--yes"], bucket.env)).toMatchObject({ code: 0 });
+  expect(staging(server)).toEqual(["20", "15"]);
+});
+
+test("a file that changes after the plan was made is not registered", async () => {
+  const bucket = await startS3Double();
+  const server = await serve(["--artifact-root", "s3://models/staged"]);
+  const { source } = await modelSource(server);
+  bucket.refuse = () => {
+    appendFileSync(join(source.folder, "models/files/config.json"), " ");
+    return null;
+  };
+  const { code, stdout } = await source.runHere(["apply", "--yes"], bucket.env);
+  expect([code, stdout.replaceAll(/\s+/g, " ")]).toEqual([
+    7,
+    expect.stringContaining("nothing was registered: config.json has changed while it was read [files-changed]"),
+  ]);
+  expect([await versions(server), staging(server)]).toEqual([[], ["20", "15"]]);
 });

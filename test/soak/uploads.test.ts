@@ -4,7 +4,7 @@ import { sweepUploads } from "./sweep-uploads.ts";
 
 const seed = seedOf();
 
-test.each(["folder", "served"] as const)(
+test.each(["folder", "served", "bucket"] as const)(
   `an upload that is killed anywhere is continued by the next run, %s, seed ${seed}`,
   async (place) => {
     const { faults, ...counts } = await sweepUploads(place, { most: Number(process.env.CASES ?? 10_000), seed });

@@ -3,6 +3,7 @@
 import type { TransferOptions } from "../../client/transfer.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import { folderStorage } from "./folder-storage.ts";
+import { s3Storage } from "./s3-storage.ts";
 import { servedStorage } from "./served-storage.ts";
 import { StorageRefusal, type VersionStorage } from "./storage.ts";
 
@@ -16,6 +17,7 @@ export type StorageOptions = Omit<TransferOptions, "concurrency"> & { readonly s
 export function storageOpener(options: StorageOptions): OpenStorage {
   return (root) => {
     if (root.startsWith("file:///")) return folderStorage(root);
+    if (root.startsWith("s3://")) return s3Storage(root, options);
     const { protocol = "", origin } = URL.parse(root) ?? {};
     if (protocol === "https:" || protocol === "http:") {
       // The token of the control plane goes the same way.
@@ -25,7 +27,7 @@ export function storageOpener(options: StorageOptions): OpenStorage {
       return servedStorage(root, options);
     }
     throw new StorageRefusal(
-      `files cannot be stored at ${protocol === "" ? "the storage root" : protocol}//: it is none of file, https`,
+      `files cannot be stored at ${protocol === "" ? "the storage root" : protocol}//: it is none of file, https and s3`,
     );
   };
 }
