@@ -166,7 +166,7 @@ describe("secret set", () => {
   test.each([
     ["nothing", ":", "is empty"],
     ["what is no text", "printf '\\377'", "is no text in UTF-8"],
-    ["too much", "head -c 300000 /dev/zero", "is larger than 256 KiB"],
+    ["too much", "head -c 300000 /dev/zero", "is larger than 64 KiB"],
   ])("refuses %s on standard input", async (_, command, message) => {
     const source = await repository();
     const { code, stderr } = await source.runThrough(["sh", "-c", `${command} | exec "$@"`, "sh"], set);

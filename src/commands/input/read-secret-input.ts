@@ -4,8 +4,8 @@ import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** More than any password, and enough for a key with its certificates. */
-const MOST_BYTES = 256 * 1024;
+/** The most that a secret of a group may have. */
+const MOST_BYTES = 64 * 1024;
 
 /** The value that is typed without echo, or that standard input has; one line end at its end is not part of it. */
 export async function readSecretInput(what: string, terminal: Terminal): Promise<Secret> {
@@ -43,7 +43,8 @@ async function piped({ stdin, stopping }: Terminal): Promise<string> {
     stopping.throwIfAborted();
     const bytes = Buffer.from(piece);
     size += bytes.length;
-    if (size > MOST_BYTES) throw tooLong();
+    // With the line end at its end.
+    if (size > MOST_BYTES + 2) throw tooLong();
     pieces.push(bytes);
   }
   try {

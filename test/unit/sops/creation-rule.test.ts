@@ -42,6 +42,16 @@ describe("the creation rule of a file", () => {
     });
   });
 
+  it("is not looked for above the top of the repository", async () => {
+    const above = mkdtempSync(join(tmpdir(), "holdfast-"));
+    onTestFinished(() => rmSync(above, { recursive: true, force: true }));
+    writeFileSync(join(above, ".sops.yaml"), rules("{ age: age1above }"));
+    const top = join(above, "repository");
+    mkdirSync(top);
+    const found = findCreationRule(join(top, "a.yaml"), { top, file: "a.yaml" });
+    await expect(found).rejects.toMatchObject({ message: "a.yaml: no .sops.yaml says for whom it is encrypted" });
+  });
+
   it.each([
     ["a list", "{ age: [age1a, age1b] }"],
     ["a text with commas", "{ age: 'age1a, age1b,' }"],

@@ -1,5 +1,7 @@
 import { inspect } from "node:util";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Secret } from "../../../src/contract/secret.ts";
 import { type AgeIdentities, parseIdentities } from "../../../src/sops/age-identities.ts";
 import { openSopsFile, readSopsValue } from "../../../src/sops/read-sops-value.ts";
 import { SopsError } from "../../../src/sops/sops-error.ts";
@@ -226,6 +228,35 @@ describe("a SOPS file is refused with", () => {
     const refusal = await refusalOf(() => openSopsFile({ file: "slow.yaml", bytes }, owner));
     expect(refusal.fault).toBe("mac");
   });
+});
+
+describe("a SOPS file that was changed anywhere", () => {
+  it.each(["encrypted-regex.yaml", "values.json", "values.env"])(
+    "is refused, or gives the same value (%s)",
+    async (file) => {
+      const text = fixtureText(file);
+      const key = { "values.json": "db.password", "values.env": "PASSWORD" }[file] ?? "stringData.password";
+      const value = await valueIn(file, key);
+      const at = fc.nat(text.length);
+      const edits = fc.tuple(
+        at,
+        fc.nat(40),
+        fc.oneof(
+          fc.constant(""),
+          fc.string({ maxLength: 12 }),
+          at.map((from) => text.slice(from, from + 30)),
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(edits, async ([start, length, put]) => {
+          const bytes = Buffer.from(text.slice(0, start) + put + text.slice(start + length));
+          const found = await readSopsValue({ file, bytes }, key, owner).catch((error: unknown) => error);
+          expect(found instanceof SopsError ? value : String(found instanceof Secret && found.open())).toBe(value);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 });
 
 describe("an identity", () => {
