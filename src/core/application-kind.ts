@@ -12,7 +12,7 @@ type DeclaredApplication = { readonly type: string; readonly name: string; reado
  */
 export function applicationKind<Declared extends DeclaredApplication>(
   type: Declared["type"],
-  abilities: Pick<KindFor<Declared>, "hasRuns" | "startsRun"> = {},
+  abilities: Pick<KindFor<Declared>, "hasRuns" | "startsRun" | "hardware"> = {},
 ): Kind {
   return defineKind<Declared>({
     type,

@@ -3,6 +3,7 @@ import { shapes } from "../contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
+import type { Hardware } from "./hardware.ts";
 import { type Identity, splitIdentity } from "./manifest.ts";
 
 /** One live resource, read from any reply that carries it. */
@@ -163,6 +164,8 @@ export type Kind = {
    * too.
    */
   readonly startsRun?: (manifest: JsonObject) => boolean;
+  /** What it reserves while it runs; left out for kinds that reserve nothing all the time. */
+  readonly hardware?: (manifest: JsonObject) => Hardware;
   /** Whether creating it returns a one-time token. */
   readonly issuesToken?: (manifest: JsonObject) => boolean;
   /** How that token is replaced where the manifest has a schedule for it. */

@@ -56,7 +56,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const shown = listed(plan, showUnchanged);
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? signed(shown, event) : shown;
-    const { history, notWritable, interrupted } = event;
+    const { history, notWritable, interrupted, hardware } = event;
     const beside = {
       ...counted,
       history,
@@ -70,6 +70,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
       ...accessIn(access),
       notWritable,
       interrupted,
+      hardware,
       ...notUsedIn(notUsed),
     });
   }
@@ -210,8 +211,13 @@ function accessIn(access: Access | null): { readonly access?: Access } {
 }
 
 // The history is left out when it was not read, the others when the token may write every step and no write is open.
-function notesOf({ history, notWritable, interrupted }: PlanEvent) {
-  return { ...(history && { history }), ...(notWritable && { notWritable }), ...(interrupted && { interrupted }) };
+function notesOf({ history, notWritable, interrupted, hardware }: PlanEvent) {
+  return {
+    ...(history && { history }),
+    ...(notWritable && { notWritable }),
+    ...(interrupted && { interrupted }),
+    ...(hardware && { hardware }),
+  };
 }
 
 // Left out when there is none.

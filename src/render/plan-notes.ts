@@ -1,4 +1,11 @@
-import type { InterruptedWrite, NotChecked, NotWritable, Risk } from "../contract/generated/output.ts";
+import type {
+  HardwareChange,
+  HardwareDifference,
+  InterruptedWrite,
+  NotChecked,
+  NotWritable,
+  Risk,
+} from "../contract/generated/output.ts";
 import type { Step } from "../core/plan/plan.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -67,6 +74,40 @@ export function notWritableText(notWritable: readonly NotWritable[], nameOf: (ro
   const steps = notWritable.reduce((sum, { identities }) => sum + identities.length, 0);
   const roles = notWritable.map(({ role, identities }) => `${nameOf(role)} (${identities.length})`);
   return `This token may not write ${count(steps, "step")}, for which apply needs: ${roles.join(", ")}`;
+}
+
+/** Workspaces that are told one by one. */
+const MAX_WORKSPACES = 10;
+
+/** How the writes of a plan change what is reserved: a text for each workspace, and one for the sum of several. */
+export function hardwareTexts(change: HardwareChange | undefined, nameOf: (name: string) => string): readonly string[] {
+  if (change === undefined) return [];
+  const { total, workspaces } = change;
+  const texts = workspaces
+    .slice(0, MAX_WORKSPACES)
+    .map(({ workspace, difference }) => `Hardware in ${nameOf(workspace)}: ${differenceText(difference, nameOf)}`);
+  const more = workspaces.length - texts.length;
+  const of = more === 0 ? "sum" : `sum, with ${count(more, "more workspace")}`;
+  return workspaces.length > 1 ? [...texts, `Hardware in ${of}: ${differenceText(total, nameOf)}`] : texts;
+}
+
+function differenceText(
+  { replicas, cpu, memory, storage, devices }: HardwareDifference,
+  nameOf: (name: string) => string,
+): string {
+  const parts = [
+    ...devices.map(({ name, count: number }) => [number, `× ${nameOf(name)}`] as const),
+    [replicas, Math.abs(replicas) === 1 ? "replica" : "replicas"] as const,
+    [cpu, "CPU"] as const,
+    [memory, "MB memory"] as const,
+    [storage, "MB storage"] as const,
+  ].filter(([value]) => value !== 0);
+  return parts.length === 0 ? "no change" : parts.map(([value, unit]) => `${signed(value)} ${unit}`).join(", ");
+}
+
+function signed(value: number): string {
+  const digits = Math.abs(value).toLocaleString("en-US", { maximumFractionDigits: 3 });
+  return `${value < 0 ? "−" : "+"}${digits}`;
 }
 
 /** What apply does about the writes that an earlier run left open: one line for each conclusion, with its resources. */

@@ -1,4 +1,5 @@
 import type {
+  HardwareChange,
   HistoryReach,
   InterruptedWrite,
   NotWritable,
@@ -17,7 +18,7 @@ import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
-import { interruptedLines, notCheckedCounts, notWritableText } from "./plan-notes.ts";
+import { hardwareTexts, interruptedLines, notCheckedCounts, notWritableText } from "./plan-notes.ts";
 import { registryOnlyLines } from "./registry-only.ts";
 import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
 import { type Fold, foldSteps, guardCounts, stepLines, titleLine } from "./step.ts";
@@ -49,6 +50,8 @@ export type PlanView = BlockedView & {
   readonly registryOnly?: readonly RegistryOnly[];
   /** The steps that this token may not write, by the role that it lacks. @default none */
   readonly notWritable?: readonly NotWritable[];
+  /** How the writes change what is reserved; left out where they do not. */
+  readonly hardware?: HardwareChange;
   /** The open writes of an earlier run, and what apply does about each. @default none */
   readonly interrupted?: readonly InterruptedWrite[];
   /** The extensions that the control plane lacks. */
@@ -83,6 +86,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...missingExtensionsText(view.notUsed ?? [], view),
     ...notCheckedLines(plan, view),
     ...notes,
+    ...hardwareLines(view),
     ...end,
     ...notWritableLines(view),
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
@@ -147,6 +151,10 @@ function notAdoptedLines({ diagnostics }: Plan, { paint, width }: PlanView): rea
 }
 
 // Whoever plans need not be who applies, so this is a remark.
+function hardwareLines({ hardware, width }: PlanView): readonly string[] {
+  return hardwareTexts(hardware, printable).flatMap((text) => wrapWords(text, { indent: "", nextIndent: "  ", width }));
+}
+
 function notWritableLines({ notWritable = [], paint, width }: PlanView): readonly string[] {
   const text = notWritableText(notWritable, printable);
   if (text === null) return [];

@@ -34,7 +34,9 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
       "steps",
       "diagnostics",
       "checksum",
-      ...(isFull ? ["access"] : ["notUsed"]),
+      ...(isFull ? ["access"] : []),
+      "hardware",
+      ...(isFull ? [] : ["notUsed"]),
     ]);
     expect(plan).toMatchObject({ format_version: "2.2", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);
@@ -111,7 +113,9 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
     expect(text.code).toBe(2);
     expect(text.stdout).toMatch(/^~ service\/api +services\/api.yaml:1\n {4}manifest {3}replicas {2}2 → 3$/m);
     expect(text.stdout).toMatch(/^Plan for http:.*: live → git\n/);
-    expect(text.stdout).toMatch(/\nPlan: 1 to update, 7 unchanged\nNext: holdfast apply --yes\n$/);
+    expect(text.stdout).toMatch(
+      /\nHardware in dev:web: \+1 replica\nPlan: 1 to update, 7 unchanged\nNext: holdfast apply --yes\n$/,
+    );
     expect(server.effects()).toEqual(before);
   });
 

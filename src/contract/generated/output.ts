@@ -2618,6 +2618,61 @@ readonly role: string
 readonly identities: readonly string[]
 }
 /**
+ * How a plan changes what containers reserve: requests of processor time, memory and disk space at the largest number of replicas, accelerators, home directories and volumes. Runs of jobs are not counted, nor is an update of what live is not known of
+ */
+export type HardwareChange = {
+readonly total: HardwareDifference
+/**
+ * In each workspace in which it changes
+ */
+readonly workspaces: readonly WorkspaceHardware[]
+}
+/**
+ * How much more is reserved afterwards; negative where it is less
+ */
+export type HardwareDifference = {
+/**
+ * Containers
+ */
+readonly replicas: number
+/**
+ * Cores
+ */
+readonly cpu: number
+/**
+ * MB of memory
+ */
+readonly memory: number
+/**
+ * MB of disk space
+ */
+readonly storage: number
+/**
+ * Accelerators by their names, in the order of the names
+ */
+readonly devices: readonly DeviceCount[]
+}
+/**
+ * How many accelerators of a name
+ */
+export type DeviceCount = {
+/**
+ * As the manifest names it, such as `A100_80GB`
+ */
+readonly name: string
+/**
+ * How many more
+ */
+readonly count: number
+}
+export type WorkspaceHardware = {
+/**
+ * Its fqn
+ */
+readonly workspace: string
+readonly difference: HardwareDifference
+}
+/**
  * A write that an earlier run left open in the journal
  */
 export type InterruptedWrite = {
@@ -2831,6 +2886,7 @@ readonly access?: Access
  * Steps that this token may not write, by the role that it would need; left out where there are none, or its roles are not known
  */
 readonly notWritable?: readonly NotWritable[]
+readonly hardware?: HardwareChange
 /**
  * Open writes of an earlier run, and what apply does about each before it writes; left out where there are none
  */

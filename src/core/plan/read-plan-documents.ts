@@ -52,7 +52,7 @@ function readDocument(document: Json): PlanDocument | null {
 
 // All fields that are shown are checked, because the file may come from an untrusted job.
 function isPlan(plan: JsonObject): boolean {
-  const { revision, server, complete, summary, ignored, steps, diagnostics, history } = plan;
+  const { revision, server, complete, summary, ignored, steps, diagnostics, history, hardware } = plan;
   const { notWritable = [], interrupted = [], registryOnly = [] } = plan;
   return (
     isTextOrNull(revision) &&
@@ -63,6 +63,7 @@ function isPlan(plan: JsonObject): boolean {
     isListOf(steps, isStep) &&
     isReach(history) &&
     isListOf(notWritable, isNotWritable) &&
+    isHardwareChange(hardware) &&
     isListOf(interrupted, isInterrupted) &&
     isListOf(registryOnly, isRegistryOnly) &&
     isListOf(diagnostics, isDiagnostic)
@@ -225,6 +226,26 @@ function isGuard(value: Json): boolean {
 
 function isNotWritable({ role, identities }: JsonObject): boolean {
   return typeof role === "string" && isTexts(identities);
+}
+
+function isHardwareChange(change: Json | undefined): boolean {
+  if (change === undefined) return true;
+  return (
+    isObject(change) &&
+    isHardwareDifference(change.total) &&
+    isListOf(change.workspaces, ({ workspace, difference }) => {
+      return typeof workspace === "string" && isHardwareDifference(difference);
+    })
+  );
+}
+
+function isHardwareDifference(value: Json | undefined): boolean {
+  if (!isObject(value)) return false;
+  const { replicas, cpu, memory, storage, devices } = value;
+  return (
+    [replicas, cpu, memory, storage].every((one) => typeof one === "number") &&
+    isListOf(devices, ({ name, count }) => typeof name === "string" && typeof count === "number")
+  );
 }
 
 function isRegistryOnly({ kind, count, identities }: JsonObject): boolean {

@@ -1,5 +1,6 @@
 import type {
   Change,
+  HardwareChange,
   HistoryReach,
   ImportedResource,
   InterruptedWrite,
@@ -101,6 +102,8 @@ export type PlanEvent = {
   readonly access: Access | null;
   /** The steps that this token may not write, by the role that it lacks; left out when there are none, and before an apply. */
   readonly notWritable?: readonly NotWritable[];
+  /** How the writes change what is reserved; left out where they do not, and before an apply. */
+  readonly hardware?: HardwareChange;
   /** The open writes of an earlier run, and what apply does about each; left out when there are none, and before an apply. */
   readonly interrupted?: readonly InterruptedWrite[];
   /** Why an apply without a person refuses the plan; null when it does not, and before an apply. */

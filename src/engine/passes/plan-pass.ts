@@ -4,6 +4,7 @@ import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { signingRefusal } from "../../core/guards/signing-refusal.ts";
 import { writeRefusedWarning } from "../../core/guards/write-refusal.ts";
+import { hardwareChange } from "../../core/plan/hardware-change.ts";
 import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
 import type { Gate } from "../../core/plan/plan.ts";
@@ -69,6 +70,11 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const plan = allows.length === 0 ? located : { ...located, allows };
   const { access, observation } = livePlan;
   const interrupted = writesOf(livePlan);
+  const hardware = hardwareChange(plan, {
+    manifests: livePlan.desired.manifests,
+    live: observation.live,
+    kinds: kindsByType,
+  });
   const lacking = notWritable(plan, { access, live: observation.live, kinds: kindsByType });
   return {
     ...event,
@@ -76,6 +82,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
     refusal,
     ...(lacking.length === 0 ? {} : { notWritable: lacking }),
     ...(interrupted.length === 0 ? {} : { interrupted }),
+    ...(hardware === null ? {} : { hardware }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, session) }),
     // What an apply would refuse must not be approved.
     signature: signs && signingRefusal({ plan, refusal }) === null ? signatureOf(plan, livePlan, pass) : null,

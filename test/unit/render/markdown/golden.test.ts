@@ -103,6 +103,22 @@ const plans: { readonly [name: string]: Plan } = {
   incomplete: samplePlan([], {
     ...{ complete: false, revision: null },
     notWritable: [{ role: "workspace-editor on workspace dev:web", identities: ["service/dev:web/a"] }],
+    hardware: {
+      total: { replicas: 0, cpu: 0, memory: 0, storage: 0, devices: [] },
+      workspaces: [
+        {
+          workspace: "dev:ml",
+          difference: {
+            ...{ replicas: 2, cpu: 0.5, memory: 128_000, storage: 0 },
+            devices: [
+              { name: "A100_80GB", count: 4 },
+              { name: "T4|<b>", count: -1 },
+            ],
+          },
+        },
+        { workspace: "dev:web", difference: { replicas: -1, cpu: 0, memory: 0, storage: 0, devices: [] } },
+      ],
+    },
     interrupted: [
       { identity: "team/ml", found: "unknown", next: "report", token: null, arrivesUntil: "2026-11-22T11:56:00Z" },
       { identity: "team/web", found: "made", next: "record", token: null, arrivesUntil: null },

@@ -52,6 +52,10 @@ const strangers: readonly Json[] = [
     ignored: 1,
     history: { commits: 1, ended: "start" },
     notWritable: [{ role: "a", identities: ["a"] }],
+    hardware: {
+      total: { replicas: 1, cpu: 1, memory: 1, storage: 1, devices: [{ name: "a", count: 1 }] },
+      workspaces: [{ workspace: "a", difference: { replicas: 1, cpu: 1, memory: 1, storage: 1, devices: [] } }],
+    },
     interrupted: [{ identity: "a", found: "made", next: "record", token: null, arrivesUntil: "2026-11-22T11:56:00Z" }],
     diagnostics: [{ ...sampleFault, related: [{ file: "a", line: 1, column: 1 }], documents: 1 }],
   },
