@@ -56,6 +56,8 @@ type Planned = Pick<PlanWithDecisions, "decisions"> & {
   /** The selected manifests; those that needed a decision have their values. */
   readonly desired: { readonly declared: ReadonlySet<Identity>; readonly manifests: readonly SourceManifest[] };
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** The resources that have files outside their manifests. */
+  readonly files: ReadonlyMap<Identity, unknown>;
   /** Null where nothing is kept. */
   readonly rowsRead: RowsRead | null;
 };
@@ -93,6 +95,8 @@ function recordNow(
   planned: Planned,
 ): SyncRecord | undefined {
   const { identity } = manifest;
+  // Its files may change while the manifest stays.
+  if (planned.files.has(identity)) return undefined;
   if (!planned.observation.inSync.has(identity)) return newRecord(manifest, read, planned);
   return read.inSync.get(identity) ?? before.inSync.get(identity);
 }

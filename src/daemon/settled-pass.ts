@@ -108,9 +108,9 @@ export function recordPass(target: Target, { lock, requests }: SharedTurn, start
   };
 }
 
-// What other targets, people or the time decide is decided in each pass.
-async function isUndisturbed({ order, freezes, state }: Target, now: number): Promise<boolean> {
-  if (order?.hasOthers === true || (freezes?.at(now) ?? null) !== null) return false;
+// What other targets, people or the time decide is decided in each pass, and what is below `modelRoot` belongs to no commit.
+async function isUndisturbed({ order, freezes, modelRoot, state }: Target, now: number): Promise<boolean> {
+  if (modelRoot !== undefined || order?.hasOthers === true || (freezes?.at(now) ?? null) !== null) return false;
   const decisions = await (await state.target()).decisions();
   return decisionsAt(decisions, now).holds.length === 0;
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { appendFileSync } from "node:fs";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -129,6 +129,23 @@ test("another description changes the version in place, and other files need ano
   expect((await versions(server)).map((one: { manifest: { version: number } }) => one.manifest.version)).toEqual([
     1, 2, 3,
   ]);
+});
+
+test("files that have changed long after they were last compared are another version", async () => {
+  const server = await serve();
+  const { source } = await modelSource(server);
+  await source.runHere(["apply", "--yes"]);
+  const old = new Date(Date.now() - 3_600_000);
+  for (const file of ["files/config.json", "files/weights/a b.bin", "ranker.yaml"]) {
+    await utimes(join(source.folder, "models", file), old, old);
+  }
+  // Once what is live is known to be as declared, it is not compared again for the manifest alone.
+  for (let nth = 0; nth < 2; nth += 1) expect(await stepOf(source)).toMatchObject({ action: "keep" });
+  await fill(source, { "config.json": "{ }" });
+  await utimes(join(source.folder, "models/files/config.json"), old, old);
+  expect(await stepOf(source)).toMatchObject({ action: "update" });
+  await rm(join(source.folder, "models/files"), { recursive: true });
+  expect(await stepOf(source)).toMatchObject({ action: "block", reason: "no-files" });
 });
 
 test("a file is a version too, and links within the source are followed", async () => {
