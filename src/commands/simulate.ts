@@ -106,7 +106,7 @@ function withoutOperator(env: Invocation["terminal"]["env"]): Invocation["termin
 }
 
 async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base"]>): Promise<ApplyEvent> {
-  await using target = await findTarget(invocation, { reading: false, base, unattended: true });
+  await using target = await findTarget(invocation, { reading: false, base, unattended: true, isCopy: true });
   const mode = {
     is: "apply",
     approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,

@@ -354,6 +354,7 @@ export const operations = {
     query: { fqn: "string" },
     reply: "list",
     retry: "read",
+    without: "secret groups are known from the ledger alone",
   },
   listJobRuns: {
     number: "E9",
@@ -387,6 +388,7 @@ export const operations = {
     body: { manifest },
     reply: "one",
     retry: "version",
+    without: "secret groups are created, but not changed",
   },
   listPersonalAccessTokens: {
     number: "E12",

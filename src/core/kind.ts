@@ -3,6 +3,7 @@ import { shapes } from "../contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
 import type { Hardware } from "./hardware.ts";
 import { type Identity, splitIdentity } from "./manifest.ts";
 
@@ -24,6 +25,8 @@ export type LiveRow = {
   readonly author?: string;
   /** When it was disabled for good: it cannot be written any more. */
   readonly disabledAt?: string;
+  /** By name: where the secret that has a value is found, and when its newest version was made. */
+  readonly secrets?: ReadonlyMap<string, { readonly id: string; readonly changedAt: string | null }>;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown; readonly createdAt?: string } | null;
 };
@@ -74,11 +77,30 @@ export type WriteRoute = {
   readonly dryRun?: DryRunOperation;
   /** Reads the reply of the write or of its dry run; null when the reply does not carry the resource. */
   readonly row: (reply: never) => LiveRow | null;
+  /** Only creates: on a resource that exists, it is refused and changes nothing. */
+  readonly createsOnly?: true;
+  /** Whether it can write everything that this manifest declares. @default it always can */
+  readonly covers?: (manifest: JsonObject) => boolean;
+  /** The request, where it is not the manifest alone; `open` gives the value that a stand-in is for. */
+  readonly body?: (manifest: JsonObject, open: (standIn: string) => Secret | null) => JsonObject;
   /**
    * `registers`: on some servers the operation (`postModelVersion`) is known to do something else. It is used only if
    * the control plane is known to register versions with it, or if the name has no version that it could harm.
    */
   readonly caution?: "registers";
+};
+
+/**
+ * A list of named values that live never shows: a manifest names where each one is, and what is compared is a stand-in. The
+ * list has a key in the shape of its kind.
+ */
+export type ReferencedValues = {
+  /** The field with the list. */
+  readonly list: string;
+  /** The field of an item with its name. */
+  readonly name: string;
+  /** The field of an item with the reference. */
+  readonly value: string;
 };
 
 /** A token that a schedule replaces, as live shows it. */
@@ -147,6 +169,8 @@ export type Kind = {
   readonly cannotRead?: string;
   /** Why it cannot be written where a control plane has only the documented operations. */
   readonly cannotWrite?: string;
+  /** Why what exists of it cannot be changed where a control plane has only the documented operations. */
+  readonly cannotUpdate?: string;
   /** In order of preference: the first route that the server has and its caution allows is used. */
   readonly writeRoutes: readonly WriteRoute[];
   /** A name has numbered versions (prompts, models), whose content never changes. */
@@ -170,6 +194,10 @@ export type Kind = {
   readonly issuesToken?: (manifest: JsonObject) => boolean;
   /** How that token is replaced where the manifest has a schedule for it. */
   readonly rotation?: TokenRotation;
+  /** Values that its manifests name by reference, and that live never shows. */
+  readonly values?: ReferencedValues;
+  /** Roles on one resource do not show it: only those on the tenant do. */
+  readonly isShownByTenant?: true;
 };
 
 /** A kind as its file declares it: its functions take manifests typed by their schema. */

@@ -1,6 +1,6 @@
 import { type AccessLevel, accessOn, type HeldRole, leastRole, roleAccess, roleTypeOf } from "../model/roles.ts";
 import type { Access } from "./access.ts";
-import { type Kinds, parentOf } from "./kind.ts";
+import { type Kinds, kindIn, parentOf } from "./kind.ts";
 import { exists, type LiveView } from "./live.ts";
 import { type Identity, splitIdentity } from "./manifest.ts";
 
@@ -97,6 +97,7 @@ export function hasOwnRoles(identity: Identity): boolean {
 /** The resource whose roles show this one: itself or what contains it; null where only roles on the tenant do. */
 function placeOf(identity: Identity, kinds: Kinds): { readonly type: string; readonly fqn: string } | null {
   const { kind: type, key: fqn } = splitIdentity(identity);
+  if (kindIn(kinds, identity)?.isShownByTenant) return null;
   if (hasOwnRoles(identity)) return { type, fqn };
   const parent = parentOf(identity, kinds);
   return parent === null ? null : placeOf(parent, kinds);

@@ -5,6 +5,7 @@ import type { PassEvent, PassResult, ReadEvent } from "../core/report/events.ts"
 import { type SettledPass, settledEnd } from "../core/report/settled-pass.ts";
 import type { Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
+import { kindOf } from "../kinds/index.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { SourceError } from "../source/source-error.ts";
 import type { TargetClaim } from "../state/target-store.ts";
@@ -94,6 +95,8 @@ export function recordPass(target: Target, { lock, requests }: SharedTurn, start
     },
     settled: async (result, { settingsDigest }) => {
       if (result.what !== "applied" || read === null || askedOthers) return null;
+      // Whether a value has changed shows only where it is.
+      if (result.plan.steps.some(({ kind }) => kindOf(kind)?.values !== undefined)) return null;
       const end = settledEnd(read, result);
       const commit = end?.read.revision ?? null;
       const asked = requests.sinceBegin() ?? [];

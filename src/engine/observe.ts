@@ -4,7 +4,7 @@ import type { RegistryOnly } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { RuleFinder } from "../core/ignore/ignore-rules.ts";
-import { type Kind, parentOf } from "../core/kind.ts";
+import { type Kind, kindIn, parentOf } from "../core/kind.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 import { knownIn } from "../core/plan/orphans.ts";
 import { registryOnlyOf } from "../core/plan/registry-only.ts";
@@ -19,6 +19,7 @@ import { NO_DIGESTS, readDigests } from "./observe/read-digests.ts";
 import { type LiveQuery, type Observation, readCaller, readLive, type WavedSource } from "./observe/read-live.ts";
 import { readUndecided, withValues, withWaves } from "./observe/read-undecided.ts";
 import { elsewhereOf, type OrphanSearch, orphansIn, removedFromSource } from "./observe/removed-manifests.ts";
+import { type ResolvedValues, resolveValues } from "./observe/resolve-values.ts";
 import { withTakenNames } from "./observe/taken-names.ts";
 import type { Stoppable } from "./run.ts";
 import type { ReadAccess } from "./session.ts";
@@ -43,6 +44,8 @@ export type ReadScope = {
   readonly seeksOrphans: boolean;
   /** Resources whose manifests are read even where they are in sync, since a later phase needs them. */
   readonly values: ReadonlySet<Identity>;
+  /** Whether values that manifests name by reference are read, to compare them with what was written. */
+  readonly resolvesValues: boolean;
 };
 
 /** Everything that is declared, read again. */
@@ -52,6 +55,7 @@ export const EVERYTHING: ReadScope = {
   readsEach: false,
   seeksOrphans: true,
   values: new Set(),
+  resolvesValues: false,
 };
 
 /** The values that live is read with. */
@@ -76,6 +80,8 @@ export type Observed = ObservedFiles & {
   /** The kinds whose live state was requested. */
   readonly requested: readonly Kind[];
   readonly orphans: OrphanSearch;
+  /** The same with stand-ins for the values that manifests name by reference. */
+  readonly withStandIns: ResolvedValues["apply"];
   /** The versions of prompts and models that the control plane holds and git does not; null where only a part is looked at. */
   readonly registryOnly: readonly RegistryOnly[] | null;
   /** The subject and permissions of the token; null where the control plane does not report them. */
@@ -96,7 +102,11 @@ export async function observe(
   const { removed, reach } = await removedFromSource(declared, records.heads, { shown, capabilities, signal });
   const { facts } = scope;
   const basis = { recorded: records.heads, records: scope.needsReceipts, ledger: records.ledger };
-  const toRead = facts && resourcesToRead(facts, { ...basis, manifests: declared.manifests, alsoRead: removed.keys() });
+  const stale = facts && resourcesToRead(facts, { ...basis, manifests: declared.manifests, alsoRead: removed.keys() });
+  // Whether a value has changed shows neither in the manifest that names it nor in live.
+  const isResolved = (identity: Identity): boolean => kindIn(kindsByType, identity)?.values !== undefined;
+  const resolved = declared.manifests.flatMap(({ identity }) => (isResolved(identity) ? [identity] : []));
+  const toRead = resolved.length === 0 ? stale : (stale?.union(new Set(resolved)) ?? null);
   const isNeeded = (identity: Identity): boolean => scope.values.has(identity) || (toRead?.has(identity) ?? true);
   const desired = await withValues(declared, isNeeded, pace);
   const compared = { base: desired.base, applied: appliedIn(desired, records.heads), recorded: records.heads, removed };
@@ -123,9 +133,13 @@ export async function observe(
   const live = concluded(seen, seen.dryRuns, sightOf(access), capabilities);
   const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });
   guardLive(current, desired, { recorded: records.heads, capabilities, rules });
-  const observation = await withTakenNames(queries, current, reading);
-  const unread = await readUndecided(desired, observation.inSync, { records, ignore: rules.ignore, pace });
-  const undecided = await withObservedFiles(unread, observation.live, { ...pace, known: server.fileDigests });
+  const named = await withTakenNames(queries, current, reading);
+  const unread = await readUndecided(desired, named.inSync, { records, ignore: rules.ignore, pace });
+  const found = await withObservedFiles(unread, named.live, { ...pace, known: server.fileDigests });
+  const isReading = scope.resolvesValues && desired.base === null && server.values.isReadable;
+  const resolving = { server, ledger: records.ledger, isReading, signal };
+  const { apply: withStandIns, observation } = await resolveValues({ ...found, observation: named }, resolving);
+  const undecided = withStandIns(found);
   const elsewhere = await elsewhereOf(mayBe, { ...desired, live: observation.live });
   const rows = observation.live.values().flatMap((live) => (live.state === "present" ? [live.row] : []));
   const requested = queries.map(({ kind }) => kind);
@@ -134,6 +148,7 @@ export async function observe(
     observation,
     requested,
     orphans: { shown, mayBe, removed, reach, elsewhere },
+    withStandIns,
     registryOnly: shown === "listed" ? await registryOnlyBeside(desired, observation) : null,
     access,
     rowsRead: known?.rowsRead(rows) ?? null,
@@ -208,7 +223,9 @@ function othersOf(
     const parent = parentOf(identity, kindsByType);
     if (parent !== null) add(parent);
   };
-  for (const { references } of manifests) for (const { identity } of references) add(identity);
+  // Whether a secret exists is asked for itself: its group is not enough.
+  const isAsked = (identity: Identity): boolean => kindIn(kindsByType, identity)?.values === undefined;
+  for (const { references } of manifests) for (const { identity } of references) if (isAsked(identity)) add(identity);
   // What is declared and not selected is no orphan.
   for (const identity of mayBeOrphans) if (isWhole || !declared.has(identity)) add(identity);
   return [...others].toSorted(compareText);

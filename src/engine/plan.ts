@@ -168,7 +168,9 @@ async function ask(
   const now = { ...observed, observation: { ...answered, inSync } };
   const isDistrusted = inSync.size < observation.inSync.size;
   const reading = { records, ignore, pace: { clock, signal } };
-  const current = isDistrusted ? { ...now, ...(await readUndecided(declared, inSync, reading)) } : now;
+  const current = isDistrusted
+    ? { ...now, ...observed.withStandIns(await readUndecided(declared, inSync, reading)) }
+    : now;
   const { desired, recorded, rulesFor } = current;
   const differing = current.waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
   const own = await findOwnContent(

@@ -10,6 +10,7 @@ import type { Identity } from "../core/manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
 import { type KnownDigests, knownDigests } from "./model-files/known-digests.ts";
+import { type SecretResolution, type SecretValues, secretValues } from "./secrets/secret-values.ts";
 import type { ChosenSink, Sink } from "./token-sink.ts";
 import { type OpenStorage, storageOpener } from "./upload/open-storage.ts";
 
@@ -22,6 +23,8 @@ export type ReadAccess = {
   readonly capabilities: ServerCapabilities;
   /** What is known of the files of model versions on this machine. */
   readonly fileDigests: KnownDigests;
+  /** The values that manifests name by reference. */
+  readonly values: SecretValues;
 };
 
 /** A connection to one server, with its ledger and the facts known about it. */
@@ -42,8 +45,9 @@ export type ServerSession = ReadAccess & {
 };
 
 /** The session without what writes: what reading and planning are given cannot change a control plane. */
-export function readAccessOf({ server, reader, probeRoute, capabilities, fileDigests }: ServerSession): ReadAccess {
-  return { server, reader, probeRoute, capabilities, fileDigests };
+export function readAccessOf(session: ServerSession): ReadAccess {
+  const { server, reader, probeRoute, capabilities, fileDigests, values } = session;
+  return { server, reader, probeRoute, capabilities, fileDigests, values };
 }
 
 /** How to open a session. */
@@ -53,6 +57,8 @@ export type SessionPlace = Omit<ConnectOptions, "capabilities" | "server"> & {
   /** The folder on this machine for sink files. */
   readonly folder: string;
   readonly sink: ChosenSink | null;
+  /** Where the values of secrets come from. */
+  readonly secrets: SecretResolution;
   /** The folder that relative paths in the settings of a sink are in. */
   readonly cwd: string;
   /** Whether the operator has configured that `postModelVersion` registers model versions. */
@@ -79,6 +85,7 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
     requests: connection.requests,
     ledger,
     capabilities,
+    values: secretValues(options.secrets, options),
     serverTime: connection.serverTime,
     sink: openSink(options),
     openStorage: storageOpener({ ...options, server: server.url }),
@@ -92,11 +99,14 @@ export async function openSession(options: SessionPlace): Promise<ServerSession>
   };
 }
 
-function openSink({ sink, server, ...place }: SessionPlace): Sink | null {
+function openSink({ sink, server, secrets: { sources }, ...place }: SessionPlace): Sink | null {
   if (sink === null) return null;
   const { type, settings } = sink;
   try {
-    return type.open({ ...place, settings, server: nameOnDisk(server.name) });
+    // The values of other secrets are not for a program that stores tokens.
+    const hidden = new Set(sources.flatMap(({ env }) => env ?? []));
+    const env = Object.fromEntries(Object.entries(place.env).filter(([name]) => !hidden.has(name)));
+    return type.open({ ...place, env, settings, server: nameOnDisk(server.name) });
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     // What only reads needs no sink: its settings may name what this machine does not have.

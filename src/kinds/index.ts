@@ -12,6 +12,7 @@ import { kind as mlRepo } from "./ml-repo.ts";
 import { kind as modelVersion } from "./model-version.ts";
 import { kind as notebook } from "./notebook.ts";
 import { kind as rstudio } from "./rstudio.ts";
+import { kind as secretGroup } from "./secret-group.ts";
 import { kind as service } from "./service.ts";
 import { kind as sparkJob } from "./spark-job.ts";
 import { kind as sshServer } from "./ssh-server.ts";
@@ -35,6 +36,7 @@ export const kinds: readonly Kind[] = [
   modelVersion,
   notebook,
   rstudio,
+  secretGroup,
   service,
   sparkJob,
   sshServer,

@@ -10,7 +10,7 @@ export function claimsType(text: string): boolean {
 }
 
 /** Creates a test of whether a text that cannot be parsed has one of these types as the value of its own `type`. */
-export function claimTester(types: readonly string[]): (text: string) => boolean {
+function claimTester(types: readonly string[]): (text: string) => boolean {
   const value = `[ \\t]*:[ \\t]*["']?(?:${types.join("|")})(?![\\w-])`;
   const inBlock = new RegExp(`^${MARK}([ \\t]*)["']?type["']?${value}`, "gm");
   const key = `"type"|'type'|(?<![\\w"'$@-])type`;

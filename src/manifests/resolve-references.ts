@@ -1,4 +1,5 @@
 import { type Identity, type Reference, splitIdentity } from "../core/manifest.ts";
+import { kindOf } from "../kinds/index.ts";
 import { globMatcher } from "../model/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
@@ -43,7 +44,8 @@ export async function resolveReferences(
       keysOf ??= keysByKind(declared);
       const { kind, key } = splitIdentity(reference.identity);
       const keys = keysOf.get(kind);
-      if (keys === undefined) continue;
+      // Values are often put in by hand: whether such a group exists is asked of the control plane.
+      if (keys === undefined || kindOf(kind)?.values !== undefined) continue;
       const place = { identity: manifest.identity, ...(await manifest.locate(reference.pointer, reading)) };
       const known = missing.get(reference.identity);
       if (known !== undefined) {

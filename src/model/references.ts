@@ -16,6 +16,8 @@ export const referenceKinds = {
   subjects: { team: "team", virtualaccount: "virtual-account" },
   /** `ownedBy.team`. */
   owner: "team",
+  /** The group in `secret://tenant:group:key`. */
+  secret: "secret-group",
 } as const;
 
 /** All references of a manifest, whatever its kind; `tenant` is ours. */

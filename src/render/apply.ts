@@ -76,7 +76,8 @@ export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonl
   const summary = applyLine(report);
   const { orphans: listed = [], counted = 0, history } = view;
   const orphans = [...orphanLines(listed, view), ...orphanNotes({ counted, history }, view)];
-  if (report.outcomes.every(({ result }) => result === "unchanged")) return [...orphans, summary, ""].join("\n");
+  if (report.outcomes.every(({ result, error }) => result === "unchanged" && error === null))
+    return [...orphans, summary, ""].join("\n");
   const lines = applyLines(report, view);
   const end = wrapWords(summary, { indent: "", width }).map((line) => paint("bold", line));
   const isLong = rows !== null && lines.length > rows;
@@ -142,6 +143,7 @@ function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView):
   if (result === "invalid") return isRepeated ? "correct it" : "correct it: holdfast validate shows each error";
   const again = isRepeated ? "the next pass tries again" : "run apply again";
   if (result === "skipped") return isRepeated ? again : `${again}: it continues with the remaining resources`;
+  if (error.code === "not-compared") return "where that matters, compare them by hand";
   if (error.code === "token-lost" || error.code === "token-undelivered") return "its token must be created again";
   if (result === "unknown") return `${again}: it first checks whether this was written`;
   const first = firstStep(outcome);

@@ -5,6 +5,7 @@ import type {
   NotChecked,
   NotWritable,
   Risk,
+  SecretUse,
 } from "../contract/generated/output.ts";
 import type { Step } from "../core/plan/plan.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -109,6 +110,19 @@ function signed(value: number): string {
   const digits = Math.abs(value).toLocaleString("en-US", { maximumFractionDigits: 3 });
   return `${value < 0 ? "−" : "+"}${digits}`;
 }
+
+/** Who uses the secrets whose values a plan changes, each name written by `nameOf`: one text for each secret. */
+export function secretUseTexts(uses: readonly SecretUse[], nameOf: (name: string) => string): readonly string[] {
+  return uses.map(({ identity, key, total, deployments }) => {
+    const named = deployments.slice(0, MOST_USES).map(({ fqn, older }) => `${nameOf(fqn)}${older ? OLDER : ""}`);
+    const more = total > named.length ? ` and ${total - named.length} more` : "";
+    const who = count(total, "active deployment");
+    return `Blast radius of ${nameOf(`${identity}[${key}]`)}: ${who}, which ${total === 1 ? "has" : "have"} the new value once deployed again: ${named.join(", ")}${more}`;
+  });
+}
+
+const MOST_USES = 10;
+const OLDER = " (has an older version already)";
 
 /** What apply does about the writes that an earlier run left open: one line for each conclusion, with its resources. */
 export function interruptedLines(

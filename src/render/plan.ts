@@ -4,6 +4,7 @@ import type {
   InterruptedWrite,
   NotWritable,
   RegistryOnly,
+  SecretUse,
   UnreadKind,
 } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
@@ -18,7 +19,7 @@ import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
-import { hardwareTexts, interruptedLines, notCheckedCounts, notWritableText } from "./plan-notes.ts";
+import { hardwareTexts, interruptedLines, notCheckedCounts, notWritableText, secretUseTexts } from "./plan-notes.ts";
 import { registryOnlyLines } from "./registry-only.ts";
 import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
 import { type Fold, foldSteps, guardCounts, stepLines, titleLine } from "./step.ts";
@@ -52,6 +53,8 @@ export type PlanView = BlockedView & {
   readonly notWritable?: readonly NotWritable[];
   /** How the writes change what is reserved; left out where they do not. */
   readonly hardware?: HardwareChange;
+  /** The active deployments that use a secret whose value a step changes. @default none */
+  readonly secretUses?: readonly SecretUse[];
   /** The open writes of an earlier run, and what apply does about each. @default none */
   readonly interrupted?: readonly InterruptedWrite[];
   /** The extensions that the control plane lacks. */
@@ -84,6 +87,7 @@ export function planText(plan: Plan, view: PlanView): string {
     "",
     ...body,
     ...missingExtensionsText(view.notUsed ?? [], view),
+    ...secretUseLines(view),
     ...notCheckedLines(plan, view),
     ...notes,
     ...hardwareLines(view),
@@ -147,6 +151,12 @@ function notAdoptedLines({ diagnostics }: Plan, { paint, width }: PlanView): rea
   if (found === undefined) return [];
   return wrapWords(`${found.summary}; ${found.detail}`, { indent: "", nextIndent: "  ", width }).map((line) =>
     paint("yellow", line),
+  );
+}
+
+function secretUseLines({ secretUses = [], width }: PlanView): readonly string[] {
+  return secretUseTexts(secretUses, printable).flatMap((text) =>
+    wrapWords(text, { indent: "", nextIndent: "  ", width }),
   );
 }
 

@@ -24,6 +24,7 @@ export type SchemaDiagnosticCode =
   | "inconsistent"
   | "invalid-form"
   | "invalid-value"
+  | "literal-value"
   | "missing-field"
   | "not-as-written"
   | "out-of-range"

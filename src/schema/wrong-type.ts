@@ -10,9 +10,22 @@ export function wrongType(pointer: string, schema: SchemaNode, value: unknown): 
   const field = fieldAt(schema, value, tokens);
   const item = fieldAt(schema, value, [...tokens, "0"]);
   const types = field.node === undefined ? [] : allowedTypes(field.node);
+  if (isLiteral(types, field)) {
+    const message = `${named(pointer)} must name where the value is: a manifest never holds a secret itself`;
+    return error(pointer, "literal-value", message, LITERAL_HELP);
+  }
   const how = hint(types, field, item);
   const message = `${named(pointer)} must be ${expectedTypes(field.node)}${how}`;
   return error(pointer, "wrong-type", message, how === "" ? help(types, pointer, field, item) : undefined);
+}
+
+const LITERAL_HELP =
+  "Write `{ from: NAME }`, with a name from the operator's `secretSources`. Only a seed, which `holdfast serve --seed` reads, may hold values: keep it outside of this source, or list it in .holdfastignore.";
+
+// A value in the place of its reference.
+function isLiteral(types: readonly string[], { node, value }: Field): boolean {
+  const isReference = node?.["x-sensitive"] === true && types.every((type) => type === "object");
+  return isReference && value !== null && value !== undefined && !isObject(value);
 }
 
 function hint(types: readonly string[], { node, value }: Field, item: Field): string {

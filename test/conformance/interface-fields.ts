@@ -263,6 +263,14 @@ export const decidedFields: { readonly [type: string]: Fields } = {
   "spark-job": { "mounts[].secret_fqn": "string", "mounts[].data": "string" },
   workflow: { workspace_fqn: "string" },
   "virtual-account": { tags: "object", token_type: "string" },
+  "secret-group": {
+    secrets: "array",
+    "secrets[].key": "string",
+    "secrets[].value": "object",
+    "secrets[].value.from": "string",
+    "secrets[].value.file": "string",
+    "secrets[].value.key": "string",
+  },
   team: { sso_name: "string", group_name: "string", tags: "object" },
   "model-version": { "source.path": "string" },
   chat_prompt: {

@@ -83,6 +83,17 @@ const replies: { readonly [name in OperationName]?: (manifest: JsonObject, key: 
             deployment: deployment(m),
           }),
         ],
+        [
+          "listSecretGroups createSecretGroup putSecretGroup",
+          (m, key) => ({
+            ...common,
+            fqn: `t:${key}`,
+            name: key,
+            integrationId: "builtin",
+            associatedSecrets: [],
+            manifest: m,
+          }),
+        ],
         ["postModelVersion", () => ({})],
       ] satisfies readonly (readonly [string, (manifest: JsonObject, key: string) => JsonObject])[]
     ).flatMap(([names, reply]) => names.split(" ").map((name) => [name, reply])),
@@ -166,10 +177,15 @@ describe.each(each)("the kind %s", (type, kind) => {
 
   test("writes by operations that take its manifest, and never by one that cannot be read back", () => {
     expect(kind.writeRoutes.length).toBeGreaterThan(0);
-    for (const { operation: name } of kind.writeRoutes) {
-      const { body, retry, method } = operation(name);
-      expect(body?.manifest).toEqual({ is: "object", required: true });
-      expect(["repeat", "version", "token"]).toContain(retry);
+    for (const { operation: name, createsOnly, body: made } of kind.writeRoutes) {
+      const { body = {}, retry, method } = operation(name);
+      const [manifest = {}] = examples;
+      const sent = made?.(manifest, () => null) ?? { manifest };
+      expect(Object.keys(sent).filter((field) => !Object.hasOwn(body, field))).toEqual([]);
+      const required = Object.entries(body).flatMap(([field, member]) => (member.required ? [field] : []));
+      expect(required.filter((field) => sent[field] === undefined)).toEqual([]);
+      // What only creates is refused where the resource exists, so that sending it again makes nothing.
+      expect(["repeat", "version", "token", ...(createsOnly ? ["once"] : [])]).toContain(retry);
       expect(method).not.toBe("GET");
     }
   });
@@ -181,7 +197,7 @@ describe.each(each)("the kind %s", (type, kind) => {
     const writing = kind.writeRoutes.map((route) => route.operation);
     expect([kind.cannotRead === undefined, kind.cannotWrite === undefined]).toEqual([reading, writing].map(isPossible));
     const row = readme.split("\n").find((line) => line.startsWith("| `") && line.includes(`\`${kind.type}\``)) ?? "";
-    for (const reason of [kind.cannotRead, kind.cannotWrite]) expect(row).toContain(reason ?? "");
+    for (const reason of [kind.cannotRead, kind.cannotWrite, kind.cannotUpdate]) expect(row).toContain(reason ?? "");
   });
 
   test("makes its dry run by the write itself, where that has dryRun and only there", () => {
@@ -197,7 +213,7 @@ describe.each(each)("the kind %s", (type, kind) => {
 
   test("is versioned, or rolls out, exactly where each write may make a version", () => {
     const makesVersions = kind.writeRoutes.some(({ operation: name }) => operation(name).retry === "version");
-    expect(kind.hasVersions === true || kind.rollsOut === true).toBe(makesVersions);
+    expect(kind.hasVersions === true || kind.rollsOut === true || kind.values !== undefined).toBe(makesVersions);
   });
 
   test("narrows its list by query parameters that the operation has", () => {

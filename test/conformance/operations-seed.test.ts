@@ -103,7 +103,7 @@ test("a seed folder that is absent is an error", async () => {
 
 test("the examples become live from nothing, their secrets from the manifest of a group", async () => {
   const { admin, data, close } = await startControlPlane({ seed: "examples" });
-  const [group] = (await admin.get("/api/svc/v1/secret-groups")).body.data;
+  const [group] = (await admin.get("/api/svc/v1/secret-groups?fqn=holdfast:platform")).body.data;
   const [{ id, name }] = group.associatedSecrets;
   expect((await admin.get(`/api/svc/v1/secrets/${id}`)).body.data.value).toBe(`example-only-${name}`);
   const changed = { type: "secret-group", name: "platform", secrets: [{ key: name, value: "mine" }] };

@@ -26,6 +26,7 @@ const world: CorpusWorld = {
   ml_repo: "corpus",
   permissions: [grant],
   "VirtualAccountOwnedBy.team": "everyone",
+  "SecretGroupManifest.integration_fqn": "builtin",
   "**.subject": "user:ada@example.com",
   expiration_date: "2099-12-31",
   "**.volume_fqn": "corpus:apps:volume-0",

@@ -150,12 +150,13 @@ async function expectLive({ call }: Server): Promise<void> {
       "svc/v1/apps",
       "svc/v1/teams",
       "svc/v1/virtual-accounts",
+      "svc/v1/secret-groups?fqn=holdfast:search-index",
       "ml/v1/ml-repos",
       "ml/v1/prompt-versions",
       "ml/v1/model-versions",
     ].map(async (list) => [list, (await call("GET", `/api/${list}`)).pagination.total]),
   );
-  const others = { clusters: 2, workspaces: 4, teams: 3, accounts: 3, repos: 2, prompts: 4, models: 4 };
+  const others = { clusters: 2, workspaces: 4, teams: 3, accounts: 3, groups: 1, repos: 2, prompts: 4, models: 4 };
   const applications = Object.values(others).reduce((left, count) => left - count, exampleCount);
   expect(Object.fromEntries(totals)).toEqual({
     "svc/v1/clusters": others.clusters,
@@ -163,6 +164,7 @@ async function expectLive({ call }: Server): Promise<void> {
     "svc/v1/apps": applications,
     "svc/v1/teams": others.teams,
     "svc/v1/virtual-accounts": others.accounts,
+    "svc/v1/secret-groups?fqn=holdfast:search-index": others.groups,
     "ml/v1/ml-repos": others.repos,
     "ml/v1/prompt-versions": others.prompts,
     "ml/v1/model-versions": others.models,

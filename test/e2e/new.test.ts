@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { kinds } from "../../src/kinds/index.ts";
+import { kindOf, kinds } from "../../src/kinds/index.ts";
 import { fullManifest } from "../../src/schema/sample-manifest.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
 import { serve } from "../support/server.ts";
@@ -25,10 +25,13 @@ test("a manifest of each kind, minimal and with every field, is valid as it is p
   }
 });
 
+// What a manifest takes from elsewhere is not here: `secret-groups.test.ts` has it.
+const writable = manifestTypes.filter((type) => kindOf(type)?.values === undefined);
+
 test("every field of every kind, in each of its forms, is accepted by the control plane", async () => {
   const server = await serve(["--seed", examples]);
   const manifests = new Map(
-    manifestTypes.flatMap((type) =>
+    writable.flatMap((type) =>
       Array.from({ length: FORMS }, (_, form) => [
         JSON.stringify(fullManifest(type, form)),
         `${type.replace("_", "-")}-${form}`,

@@ -2,6 +2,7 @@ import { isUnreadable } from "../../core/diagnostic.ts";
 import { exitCodes } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import { FROZEN } from "../../core/guards/write-refusal.ts";
+import { UNDECLARED } from "../../core/referenced-values.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { applyConclusion } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
@@ -19,7 +20,7 @@ export async function showApplyResult(
   { terminal }: Invocation,
   view: TerminalView & ReportView,
 ): Promise<number> {
-  const unread = end.plan.diagnostics.filter(isUnreadable);
+  const unread = end.plan.diagnostics.filter((one) => isUnreadable(one) || one.code === UNDECLARED);
   terminal.stderr.write(
     tokenLocationsText(end.tokens, view.diagnosticView.width) + diagnosticsText(unread, view.diagnosticView),
   );

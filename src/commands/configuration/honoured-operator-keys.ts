@@ -55,6 +55,7 @@ async function honouredKeys(config: ConfigFile, context: PromptContext, terminal
   if (operator.sinks?.some((sink) => typeof sink !== "string"))
     throw refusal(config, context, "and settings of sinks count only outside of the source");
   if (operator.sops) throw refusal(config, context, "and sops counts only outside of the source");
+  if (operator.secretSources) throw refusal(config, context, "and secretSources count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };

@@ -22,6 +22,8 @@ export type ServerUse = {
   readonly reading: boolean;
   /** Whether it runs unattended, as a daemon does. @default false */
   readonly unattended?: boolean;
+  /** Whether the control plane is a copy that is thrown away, so that references are sent in place of their values. @default false */
+  readonly isCopy?: boolean;
   /** The operator keys that are honoured. */
   readonly operator: OperatorConfig;
   /** Measures network requests; undefined if nothing measures them. */
@@ -49,6 +51,7 @@ export async function openConnection(
   // An embedded control plane may have ended with the process that held the lock.
   const mayHaveEnded = waitForLock !== undefined && early.name === "embedded";
   const choice = mayHaveEnded ? await chooseServer(invocation, use) : early;
+  const secrets = { sources: operator.secretSources ?? [], sendsReferences: use.isCopy ?? false };
   const session = await openSession({
     ...connectOptions(invocation, use, rules),
     server: choice,
@@ -60,6 +63,7 @@ export async function openConnection(
     folder,
     onForgotten,
     sink: use.sink ?? sinkUnchosen(choice, use, terminal),
+    secrets,
     cwd: terminal.cwd,
     registersModels: operator.modelVersionWrite === "post",
     build: build(),

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import type { Stop } from "../../clock/clock.ts";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { claimOf, claimsType, claimTester } from "../../manifests/claims-type.ts";
+import { claimsType } from "../../manifests/claims-type.ts";
 import { claimsFile, detectOversize } from "../../manifests/detect-file.ts";
-import { detectDocument, worthReading } from "../../manifests/detect-manifest.ts";
+import { detectDocument } from "../../manifests/detect-manifest.ts";
 import { readOptionsOf } from "../../manifests/source-manifest.ts";
 import type { SeedDocument } from "../../server/options.ts";
 import { defaultLimits } from "../../source/limits.ts";
@@ -48,10 +48,10 @@ async function documentsOf(folder: string, pace: Pace): Promise<readonly SeedDoc
 async function documentsIn(file: SourceFile, exact: ExactProcess, stop: Stop): Promise<readonly SeedDocument[]> {
   const { path } = file;
   const bytes = await file.bytes(stop);
-  const oversize = detectOversize(file, bytes, defaultLimits, claims);
+  const oversize = detectOversize(file, bytes, defaultLimits, claimsType);
   if (oversize === "manifest") throw refusal(path, `larger than ${defaultLimits.fileBytes} bytes`, "Split the file.");
   if (oversize !== null) return [];
-  const parsed = await readYaml(bytes, { ...readOptionsOf(file, defaultLimits), worthy }, exact);
+  const parsed = await readYaml(bytes, readOptionsOf(file, defaultLimits), exact);
   const { text, faults, documents } = parsed;
   const refuseFirst = (found: readonly Fault[]): void => {
     const fault = found.find(({ severity }) => severity === "error");
@@ -59,25 +59,16 @@ async function documentsIn(file: SourceFile, exact: ExactProcess, stop: Stop): P
     const { line, column } = lineFinder(text)(fault.offset);
     throw refusal(`${path}:${line}:${column}`, fault.summary, fault.detail);
   };
-  if (faults.length > 0 && claimsFile(bytes, parsed, claims)) refuseFirst(faults);
+  if (faults.length > 0 && claimsFile(bytes, parsed, claimsType)) refuseFirst(faults);
   return documents.flatMap((document, at) => {
     const { value } = document;
     const place = documents.length > 1 ? `${path} (document ${at + 1})` : path;
-    const detected = detectDocument(document, claims);
+    const detected = detectDocument(document, claimsType);
     if (detected.is === "report" || (detected.is === "other" && detected.hasOurType)) return [];
     if (detected.is === "faulty") throw refusal(place, detected.summary, detected.detail);
-    if (detected.is !== "other" || claims(document.chunk.text)) refuseFirst(document.faults);
+    if (detected.is !== "other" || claimsType(document.chunk.text)) refuseFirst(document.faults);
     return isObject(value) && typeof value.type === "string" ? [{ place, manifest: value }] : [];
   });
-}
-
-// Besides manifests, the documents that a control plane reads its secrets from.
-const SECRETS = ["secret-group"];
-const claimsSecrets = claimTester(SECRETS);
-const worthy = new RegExp(`${worthReading.source}|${claimOf(SECRETS).source}`, "m");
-
-function claims(text: string): boolean {
-  return claimsType(text) || claimsSecrets(text);
 }
 
 function refusal(place: string, summary: string, detail: string | null): HoldfastError {

@@ -1,6 +1,7 @@
 import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import { FROZEN } from "../../core/guards/write-refusal.ts";
+import { UNDECLARED } from "../../core/referenced-values.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
@@ -46,15 +47,17 @@ export function notPrinted(diagnostics: readonly Diagnostic[], printed: readonly
   return diagnostics.filter((one) => !printed.includes(one));
 }
 
+const SHOWN: readonly string[] = [SHRUNK_SOURCE, FROZEN, UNDECLARED];
+
 /**
- * Shows on stderr what could not be read of live, and that the source lost too much to be applied or the target is frozen,
+ * Shows on stderr what could not be read of live, what it keeps beside what is declared, and that the source lost too much to be applied or the target is frozen,
  * unless the JSON result contains it. Errors of the source were shown.
  */
 export function showUnreadable(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: TerminalView): void {
   if (view.output === "json") return;
   terminal.stderr.write(
     diagnosticsText(
-      diagnostics.filter((one) => isUnreadable(one) || one.code === SHRUNK_SOURCE || one.code === FROZEN),
+      diagnostics.filter((one) => isUnreadable(one) || SHOWN.includes(one.code)),
       view.diagnosticView,
     ),
   );

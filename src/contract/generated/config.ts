@@ -205,6 +205,27 @@ sops?: ({
 ageKeyFile?: (string | null)
 } | null)
 /**
+ * Where values of secrets are that manifests may name, each by one of `env`, `file` and `command`; a manifest can name nothing else
+ */
+secretSources?: ({
+/**
+ * What manifests write for it: `{ from: NAME }`
+ */
+name: string
+/**
+ * Variable of Holdfast's environment that holds the value
+ */
+env?: (string | null)
+/**
+ * File that holds the value; one line end at its end is not part of it
+ */
+file?: (string | null)
+/**
+ * Program that prints the value, and its arguments; no shell reads them. One line end at the end of its output is not part of it
+ */
+command?: (string[] | null)
+}[] | null)
+/**
  * Who is told about the passes of `watch`, over HTTP
  */
 notifications?: ({

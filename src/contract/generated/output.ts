@@ -60,7 +60,7 @@ export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orpha
 /**
  * Why a step is blocked, or how it came to be kept or ensured
  */
-export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "no-files" | "model-version-write" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "held")
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "no-files" | "model-version-write" | "create-only" | "secret-source" | "not-compared" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "held")
 /**
  * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
  */
@@ -2673,6 +2673,36 @@ readonly workspace: string
 readonly difference: HardwareDifference
 }
 /**
+ * The active deployments that use a secret whose value a step changes; they have the new value once they are deployed again
+ */
+export type SecretUse = {
+/**
+ * The group, such as secret-group/search
+ */
+readonly identity: string
+/**
+ * The secret in its group
+ */
+readonly key: string
+/**
+ * How many deployments use it
+ */
+readonly total: number
+/**
+ * At most 100 of them
+ */
+readonly deployments: readonly {
+/**
+ * The deployment, such as c1:ws1:api:3
+ */
+readonly fqn: string
+/**
+ * Whether it was made before the newest version of the secret, and so runs with an older one already
+ */
+readonly older: boolean
+}[]
+}
+/**
  * A write that an earlier run left open in the journal
  */
 export type InterruptedWrite = {
@@ -2887,6 +2917,10 @@ readonly access?: Access
  */
 readonly notWritable?: readonly NotWritable[]
 readonly hardware?: HardwareChange
+/**
+ * Active deployments that use a secret whose value a step changes, of at most 20 secrets; left out where there are none
+ */
+readonly secretUses?: readonly SecretUse[]
 /**
  * Open writes of an earlier run, and what apply does about each before it writes; left out where there are none
  */

@@ -9,12 +9,13 @@ import { fastEqual } from "../diff/fast-equal.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { redactPointer } from "../diff/pointer.ts";
 import { type CausedBy, causedByDifferences, causedByManifest } from "../diff/step-cause.ts";
-import type { Kind, LiveRow } from "../kind.ts";
+import type { Kind, LiveRow, WriteRoute } from "../kind.ts";
 import type { UnknownReason } from "../live.ts";
 import type { Reason } from "../plan/plan.ts";
 import { redactMessage } from "../redact/redact-message.ts";
+import { hasUncompared, isValuePath, UNRESOLVED } from "../referenced-values.ts";
 import { chooseWriteOperation } from "./choose-write-operation.ts";
-import type { BlockingReference, Comparison, Decision, DecisionInput } from "./decision.ts";
+import type { BlockingReference, Comparison, Decision, DecisionInput, Difference } from "./decision.ts";
 
 const NOTHING = {
   reason: null,
@@ -32,8 +33,14 @@ const NOTHING = {
 
 /** Decides what to do with one manifest. */
 export function decide(one: DecisionInput): Decision {
-  const decision = decideByLive(one);
+  const decision = withUncompared(one, decideByLive(one));
   return decision.action === "keep" ? decision : { ...decision, causedBy: causedBy(one, decision) };
+}
+
+// That nothing differs is then not known.
+function withUncompared({ kind, manifest }: DecisionInput, decision: Decision): Decision {
+  const isKept = decision.action === "keep" && kind.values !== undefined && hasUncompared(kind, manifest.value);
+  return isKept ? { ...decision, reason: "not-compared" } : decision;
 }
 
 function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | null {
@@ -108,7 +115,9 @@ function isSameAsWritten(one: DecisionInput): boolean {
 
 // The record equals the manifest, so the resource counts as in sync while the record is fresh.
 function trust(one: DecisionInput): Decision {
-  return one.isStale ? act(one, "ensure", {}) : { ...NOTHING, action: "keep", reason: "by-ledger" };
+  const { kind, live, capabilities, manifest } = one;
+  const canRepeat = chooseWriteOperation(kind, live, capabilities, manifest.value)?.createsOnly !== true;
+  return one.isStale && canRepeat ? act(one, "ensure", {}) : { ...NOTHING, action: "keep", reason: "by-ledger" };
 }
 
 function decidePresent(one: DecisionInput, row: LiveRow): Decision {
@@ -144,14 +153,24 @@ export function isFastEqual(kind: Kind, manifest: JsonObject, live: JsonObject):
 }
 
 function follow(one: DecisionInput, found: Comparison): Decision {
-  const isDifferent = found.differences.some(({ cause }) => isActedOn(cause));
-  return isDifferent ? act(one, "update", found) : { ...NOTHING, ...found, action: "keep" };
+  const acted = found.differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length === 0) return { ...NOTHING, ...found, action: "keep" };
+  return act(one, isUnknownValue(one, acted) ? "ensure" : "update", found);
+}
+
+// Without a record it is not known which values are live: writing them makes sure, and changes no equal one.
+function isUnknownValue({ kind, recorded }: DecisionInput, acted: readonly Difference[]): boolean {
+  return recorded === null && acted.every(({ tokens, before }) => before !== undefined && isValuePath(kind, tokens));
 }
 
 function act(one: DecisionInput, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
   const { kind, live, capabilities, manifest, hasSink, obstacle } = one;
   if (obstacle !== null) return waitFor(obstacle, found);
-  if (chooseWriteOperation(kind, live, capabilities) === null) {
+  const route = chooseWriteOperation(kind, live, capabilities, manifest.value);
+  const isKnown = one.recorded !== null || action === "update";
+  if (kind.writeRoutes.some(isCreation(capabilities)) && (route === null || (route.createsOnly && isKnown)))
+    return block("create-only", { ...found, detail: kind.cannotUpdate ?? null });
+  if (route === null) {
     const cautious = kind.writeRoutes.some(
       ({ operation, caution }) => caution !== undefined && capabilities.has(operation),
     );
@@ -163,8 +182,13 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
   return { ...NOTHING, ...found, action };
 }
 
+function isCreation(capabilities: DecisionInput["capabilities"]): (route: WriteRoute) => boolean {
+  return ({ operation, createsOnly }) => createsOnly === true && capabilities.has(operation);
+}
+
 // Our control plane uses this code; any other refusal counts as a refused manifest.
-function refusalReason({ code }: { readonly code?: string | null }): "disabled" | "refused" {
+function refusalReason({ code }: { readonly code?: string | null }): "disabled" | "secret-source" | "refused" {
+  if (code === UNRESOLVED) return UNRESOLVED;
   return code === "disabled" ? "disabled" : "refused";
 }
 

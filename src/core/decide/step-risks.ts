@@ -6,6 +6,7 @@ import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";
 import { MAY_EXIST, UNREAD } from "../guards/step-guards.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
+import { chooseWriteOperation } from "./choose-write-operation.ts";
 import { contentDangers } from "./content-dangers.ts";
 import type { Decision, DecisionInput, Difference } from "./decision.ts";
 import { isWrittenBy } from "./own-content.ts";
@@ -60,6 +61,8 @@ function adoptionDangers(
 ): readonly Danger[] {
   const { recorded, live, dryRun, isOwn } = one;
   if (recorded !== null || isOwn) return NONE;
+  // What exists refuses to be created, and stays.
+  if (chooseWriteOperation(one.kind, live, one.capabilities, one.manifest.value)?.createsOnly === true) return NONE;
   // When live cannot be read, the dry run shows that it exists and who created it.
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;

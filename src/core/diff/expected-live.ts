@@ -1,6 +1,6 @@
 import { compareText, equal, isObject, type Json, own } from "../../contract/json.ts";
 import { fillDefaults, type Shape } from "../../contract/manifest-shape.ts";
-import { fieldShape, normalise } from "../../model/normal-form.ts";
+import { children, fieldShape, normalise } from "../../model/normal-form.ts";
 
 /** The normalised manifest with the schema's defaults. Defaults that only the control plane knows are not included. */
 export function withDefaults(shape: Shape, value: Json | undefined): Json | undefined {
@@ -19,6 +19,8 @@ export function expectedLive(
   if (receipt === null) return withDefaults(shape, desired);
   const { written, returned } = receipt;
   if (equal(desired, written)) return returned;
+  if (Array.isArray(desired) && Array.isArray(written) && Array.isArray(returned))
+    return expectedItems(shape, desired, { written, returned });
   if (!isObject(desired) || !isObject(written) || !isObject(returned))
     return withDefaults(shape, desired ?? shape.default);
   const names = new Set([...Object.keys(desired), ...Object.keys(written), ...Object.keys(returned)]);
@@ -30,4 +32,24 @@ export function expectedLive(
     return settled === undefined ? [] : [[name, settled]];
   });
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+// An item with a name is what the server made of it last, as long as it is declared as before; others are as declared.
+function expectedItems(
+  shape: Shape,
+  desired: readonly Json[],
+  receipt: { readonly written: readonly Json[]; readonly returned: readonly Json[] },
+): Json | undefined {
+  if (shape.is !== "list" || shape.key === undefined || shape.key.length === 0) return withDefaults(shape, desired);
+  const [mine, written, returned] = [desired, receipt.written, receipt.returned].map((list) => children(shape, list));
+  const items = [...(mine ?? [])].flatMap(([token, { value }]) => {
+    const before = written?.get(token)?.value;
+    const after = returned?.get(token)?.value;
+    const isKnown = before !== undefined && after !== undefined;
+    const item = isKnown
+      ? expectedLive(shape.items, value, { written: before, returned: after })
+      : withDefaults(shape.items, value);
+    return item === undefined ? [] : [item];
+  });
+  return normalise(shape, items);
 }

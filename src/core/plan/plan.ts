@@ -25,6 +25,9 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "no-files": "the files that it names cannot be read here",
   "model-version-write":
     "POST /api/ml/v1/model-versions is not known to register versions on this control plane: set modelVersionWrite: post when it does",
+  "create-only": "this control plane has no operation that changes what exists of this kind: change it there by hand",
+  "secret-source": "a value that it names cannot be read, so nothing is written: correct secretSources of the operator",
+  "not-compared": "its values were not compared: which ones are live is not known, and they cannot be written",
   refused: "the control plane refuses this manifest",
   disabled: "it was disabled for good and cannot be written: remove it from the source",
   "type-changed":

@@ -53,7 +53,7 @@ function readDocument(document: Json): PlanDocument | null {
 // All fields that are shown are checked, because the file may come from an untrusted job.
 function isPlan(plan: JsonObject): boolean {
   const { revision, server, complete, summary, ignored, steps, diagnostics, history, hardware } = plan;
-  const { notWritable = [], interrupted = [], registryOnly = [] } = plan;
+  const { notWritable = [], secretUses = [], interrupted = [], registryOnly = [] } = plan;
   return (
     isTextOrNull(revision) &&
     typeof server === "string" &&
@@ -64,6 +64,7 @@ function isPlan(plan: JsonObject): boolean {
     isReach(history) &&
     isListOf(notWritable, isNotWritable) &&
     isHardwareChange(hardware) &&
+    isListOf(secretUses, isSecretUse) &&
     isListOf(interrupted, isInterrupted) &&
     isListOf(registryOnly, isRegistryOnly) &&
     isListOf(diagnostics, isDiagnostic)
@@ -245,6 +246,15 @@ function isHardwareDifference(value: Json | undefined): boolean {
   return (
     [replicas, cpu, memory, storage].every((one) => typeof one === "number") &&
     isListOf(devices, ({ name, count }) => typeof name === "string" && typeof count === "number")
+  );
+}
+
+function isSecretUse({ identity, key, total, deployments }: JsonObject): boolean {
+  return (
+    typeof identity === "string" &&
+    typeof key === "string" &&
+    Number.isSafeInteger(total) &&
+    isListOf(deployments, ({ fqn, older }) => typeof fqn === "string" && typeof older === "boolean")
   );
 }
 

@@ -9,6 +9,7 @@ import type {
   PlanSignature,
   RegistryOnly,
   ResourceVersion,
+  SecretUse,
   UnreadKind,
 } from "../../contract/generated/output.ts";
 
@@ -104,6 +105,8 @@ export type PlanEvent = {
   readonly notWritable?: readonly NotWritable[];
   /** How the writes change what is reserved; left out where they do not, and before an apply. */
   readonly hardware?: HardwareChange;
+  /** The active deployments that use a secret whose value a step changes; left out when there are none, and before an apply. */
+  readonly secretUses?: readonly SecretUse[];
   /** The open writes of an earlier run, and what apply does about each; left out when there are none, and before an apply. */
   readonly interrupted?: readonly InterruptedWrite[];
   /** Why an apply without a person refuses the plan; null when it does not, and before an apply. */

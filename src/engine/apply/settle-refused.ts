@@ -1,8 +1,10 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Sent } from "../../client/writer.ts";
 import { operations } from "../../contract/operations.ts";
+import { NOT_COMPARED, replaceValues } from "../../core/referenced-values.ts";
 import { deploymentInProgress, followRollout } from "../rollout.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
+import { createReceipt } from "./receipt.ts";
 import { settleFound } from "./resolve-ambiguous.ts";
 import { verifyWrite } from "./verify-write.ts";
 import {
@@ -30,6 +32,7 @@ export async function settleRefused(
   const isDecided =
     !request.isRepeat || (writing.session.capabilities.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   if (isDecided) await writing.session.ledger.close(intent.id, null);
+  if (status === 409 && isExisting(request)) return keepExisting(request);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
   const { method, path } = operations[intent.operation];
@@ -46,6 +49,23 @@ export async function settleRefused(
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
   if (await waitForRollout(job, writing)) return retry;
   return writing.run.stopWaiting.aborted ? { state: "deferred", attempts: request.attempts } : otherwise;
+}
+
+// What may only be created is refused where it exists.
+function isExisting({ job: { kind, live }, intent }: WriteRequest): boolean {
+  const route = kind.writeRoutes.find(({ operation }) => operation === intent.operation);
+  return route?.createsOnly === true && live.state === "unknown";
+}
+
+// Recorded as it is declared, without its values: which ones are live is not known.
+async function keepExisting({ job, intent, writing }: WriteRequest): Promise<WriteResult> {
+  const { kind, toSend, ignored } = job;
+  const written = replaceValues(kind, toSend, () => NOT_COMPARED);
+  const row = { id: null, manifest: written };
+  const at = writing.run.clock.now();
+  const sent = { kind, identity: intent.identity, written, ignored };
+  await writing.session.ledger.close(intent.id, createReceipt(sent, row, { known: null, at }));
+  return { state: "kept", isCompared: false };
 }
 
 // A proxy may mix up replies. If the refused account exists, its one-time token is lost, and only this check shows it.

@@ -10,6 +10,8 @@ const rolloutInProgress: OutcomeError = {
   message: "not sent: its earlier rollout is in progress, and a newer revision is due; the next pass sends it",
 };
 
+const notCompared: OutcomeError = { code: "not-compared", message: reasonText["not-compared"] };
+
 /** Why a step was not started although no dependency failed. */
 export const NOT_STARTED: OutcomeError = { code: "stopped", message: "not sent: its dependencies have not ended" };
 
@@ -38,7 +40,7 @@ export function writtenEnd(
         token: written.delivered,
       };
     case "kept":
-      return { outcome: outcomeOf(step, "unchanged"), token: null };
+      return { outcome: outcomeOf(step, "unchanged", written.isCompared === false ? notCompared : null), token: null };
     case "deferred":
       return { outcome: outcomeOf(step, "skipped", stop ?? rolloutInProgress, attempts), token: null };
     case "blocked":
@@ -63,7 +65,10 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
     const place = decision?.pointer == null ? {} : { pointer: decision.pointer };
     return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
   }
-  if (step.action === "keep") return { outcome: outcomeOf(step, "unchanged"), token: null };
+  if (step.action === "keep") {
+    const error = step.reason === "not-compared" ? notCompared : null;
+    return { outcome: outcomeOf(step, "unchanged", error), token: null };
+  }
   return skippedEnd(step, NOT_STARTED);
 }
 

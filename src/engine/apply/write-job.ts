@@ -77,8 +77,8 @@ export type WriteResult =
       /** A warning although it succeeded: other versions were created at the same time. */
       readonly notice: OutcomeError | null;
     }
-  /** Live was in sync: nothing was sent. */
-  | { readonly state: "kept" }
+  /** Live was in sync: nothing was sent, or it exists and cannot be compared. */
+  | { readonly state: "kept"; readonly isCompared?: false }
   /** Not sent: a rollout in progress was not waited for, or the apply was stopped. */
   | { readonly state: "deferred"; readonly attempts: number }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }

@@ -45,7 +45,7 @@ export async function write(job: WriteJob, recovered: readonly Recovered[], writ
   try {
     for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
       const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, writing) };
-      const route = chooseWriteOperation(job.kind, current.live, writing.session.capabilities);
+      const route = chooseWriteOperation(job.kind, current.live, writing.session.capabilities, job.toSend);
       if (route === null) return ended({ state: "blocked", reason: reasonFor(job, writing), attempts: attempts - 1 });
       const round = await journal({ job: current, route, writing, attempts, earlier });
       if (round.repeats !== null) resumed.push(round.repeats);
@@ -253,6 +253,8 @@ async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
 }
 
 function reasonFor({ kind }: WriteJob, { session: { capabilities } }: Writing): Reason {
+  if (kind.writeRoutes.some(({ operation, createsOnly }) => createsOnly && capabilities.has(operation)))
+    return "create-only";
   return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && capabilities.has(operation))
     ? "model-version-write"
     : "read-only";

@@ -1,6 +1,8 @@
 import type { ImportedResource } from "../../contract/generated/output.ts";
+import { kindIn } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import { type Loaded, type LoadRules, loadManifests } from "../../manifests/load-manifests.ts";
 import { globMatcher } from "../../model/glob.ts";
 import { defaultLimits } from "../../source/limits.ts";
@@ -69,8 +71,12 @@ function undeclaredIn({ manifests, declared }: Loaded, { external, declared: bef
   const kinds = new Set([...all].map((identity) => splitIdentity(identity).kind));
   const externals = external.map(globMatcher);
   const referredTo = new Set(manifests.flatMap(({ references }) => references.map(({ identity }) => identity)));
-  return [...referredTo]
-    .filter((identity) => !all.has(identity) && kinds.has(splitIdentity(identity).kind))
-    .filter((identity) => !externals.some((matches) => matches(identity)))
-    .toSorted();
+  return (
+    [...referredTo]
+      .filter((identity) => !all.has(identity) && kinds.has(splitIdentity(identity).kind))
+      // As in any source, a group of secrets may be made by hand.
+      .filter((identity) => kindIn(kindsByType, identity)?.values === undefined)
+      .filter((identity) => !externals.some((matches) => matches(identity)))
+      .toSorted()
+  );
 }

@@ -7,6 +7,7 @@ import { declaredForms } from "../../core/diff/declared-form.ts";
 import { redactPointer } from "../../core/diff/pointer.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
+import { valuesIn } from "../../core/referenced-values.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
 import { modeline } from "../../schema/editor-schema.ts";
@@ -35,6 +36,13 @@ export function makeManifest(live: LiveResource, { path, schema, ...rules }: Mak
   const { identity, kind, row } = live;
   const type = text(row.manifest.type) ?? kind.type;
   if (row.disabledAt !== undefined) return skipped(live, "disabled", `since ${row.disabledAt}`);
+  if (valuesIn(kind, row.manifest).length > 0) {
+    return skipped(
+      live,
+      "not-declarable",
+      "live does not show its values: declare it by hand, and name where each one is",
+    );
+  }
   const secrets = literalSecrets(kind.shape, row.manifest, true, () => rules.allowsSecrets);
   if (secrets.length > 0) return skippedFor(secrets, live);
   let faults: readonly SchemaDiagnostic[] | null = null;

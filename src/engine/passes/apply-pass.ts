@@ -198,6 +198,7 @@ async function preparePlan(
     needsReceipts: true,
     readsEach,
     seeksOrphans: revise === undefined,
+    resolvesValues: true,
     values: new Set([...recovered.map(({ intent }) => intent.identity), ...(mode.signed?.steps.keys() ?? [])]),
   };
   const checked = rules.dryRunsCreates ? "dry-run" : "skipped";

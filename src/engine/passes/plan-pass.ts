@@ -18,6 +18,7 @@ import { findShrunk, requireUnemptied } from "../load/source-guards.ts";
 import { observeEverything } from "../observe/observe-everything.ts";
 import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
+import { findSecretUses } from "../plan/find-secret-uses.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import { readAccessOf } from "../session.ts";
@@ -48,7 +49,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const given = { server: readAccessOf(session), records, rules, run: pass.run };
   // This option shows fields that the plan leaves out, and the cache knows only of the stored records.
   const cache = showServer || records.heads !== stored ? null : session.cache;
-  const scope = { ...EVERYTHING, facts: (await cache?.load(stored)) ?? null };
+  const scope = { ...EVERYTHING, resolvesValues: true, facts: (await cache?.load(stored)) ?? null };
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
   const gates = await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: false });
@@ -75,12 +76,15 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
     live: observation.live,
     kinds: kindsByType,
   });
+  const { concurrency } = rules;
+  const uses = await findSecretUses(livePlan, { reader: session.reader, concurrency, signal });
   const lacking = notWritable(plan, { access, live: observation.live, kinds: kindsByType });
   return {
     ...event,
     plan,
     refusal,
     ...(lacking.length === 0 ? {} : { notWritable: lacking }),
+    ...(uses.length === 0 ? {} : { secretUses: uses }),
     ...(interrupted.length === 0 ? {} : { interrupted }),
     ...(hardware === null ? {} : { hardware }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, session) }),

@@ -70,6 +70,9 @@ function updatesOf(
     return [{ ...skipped({ identity, kind }, "unreadable", live.detail ?? "live cannot be read here"), file }];
   const acted = (decisions.get(identity)?.differences ?? []).filter(({ cause }) => isActedOn(cause));
   if (acted.length === 0) return [{ identity, kind: type, file, result: "unchanged" }];
+  // Live shows no reference, and the manifest has stand-ins here.
+  if (kind.values !== undefined)
+    return [{ ...skipped({ identity, kind }, "not-declarable", "live does not show where its values are"), file }];
   const { value: before } = requireRead(manifest);
   const sides = { shape: kind.shape, manifest: before, live: live.row.manifest };
   const take = (fields: typeof acted): JsonObject =>

@@ -2,11 +2,12 @@ import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
-import { type Kind, parentOf } from "../../core/kind.ts";
+import { type Kind, parentOf, type WriteRoute } from "../../core/kind.ts";
 import { exists, type Live, type LiveView } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
 import { type Action, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
+import { addsValue } from "../../core/referenced-values.ts";
 import type { Sight } from "../../core/sight.ts";
 import { kindOf, kindsByType } from "../../kinds/index.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
@@ -67,7 +68,10 @@ export async function preflight(plan: PreflightInput, asking: Asking): Promise<P
       : [{ kind, manifest: requireRead(manifest), action }];
   });
   const isNew = ({ action }: Job): boolean => action !== "update";
-  const creating = new Set(jobs.filter(isNew).map(({ manifest }) => manifest.identity));
+  const isAdding = ({ kind, manifest }: Job): boolean =>
+    addsValue(kind, decisions.get(manifest.identity)?.differences ?? []);
+  const made = jobs.filter((job) => isNew(job) || isAdding(job));
+  const creating = new Set(made.map(({ manifest }) => manifest.identity));
   const dependsOn = ({ manifest }: Job): readonly Identity[] =>
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
   const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
@@ -104,7 +108,7 @@ export async function preflight(plan: PreflightInput, asking: Asking): Promise<P
     }),
   ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
-  const refused = await refuseAbsentSecrets(unchecked, asking);
+  const refused = await refuseAbsentSecrets(unchecked, { ...asking, made });
   const allUnclear = distinct([...unclear, ...proof.unclear, ...created.unclear]);
   return { dryRuns: new Map([...replies, ...refused]), notChecked, unclear: allUnclear };
 }
@@ -219,12 +223,9 @@ export async function proveDryRun(
 }
 
 // A dry run, where the route has one, also shows whether the route exists.
-async function probe(
-  { writeRoutes: [first] }: Kind,
-  { probeRoute }: ReadAccess,
-  signal: AbortSignal,
-): Promise<DryRunResult> {
-  if (first !== undefined && first.dryRun === undefined) await probeRoute(first.operation, { signal });
+async function probe(kind: Kind, { probeRoute, capabilities }: ReadAccess, signal: AbortSignal): Promise<DryRunResult> {
+  const unknown = unknownRoute(kind, capabilities);
+  if (unknown !== undefined && unknown.dryRun === undefined) await probeRoute(unknown.operation, { signal });
   return { state: "impossible" };
 }
 
@@ -248,6 +249,10 @@ export function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnosti
   return diagnostics.filter(isFirst);
 }
 
-function isUnknown({ writeRoutes: [first] }: Kind, capabilities: ServerCapabilities): boolean {
-  return first !== undefined && !capabilities.knows(first.operation);
+function isUnknown(kind: Kind, capabilities: ServerCapabilities): boolean {
+  return unknownRoute(kind, capabilities) !== undefined;
+}
+
+function unknownRoute({ writeRoutes }: Kind, capabilities: ServerCapabilities): WriteRoute | undefined {
+  return writeRoutes.find(({ operation }) => !capabilities.knows(operation));
 }

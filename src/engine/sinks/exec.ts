@@ -1,7 +1,6 @@
-// biome-ignore-all lint/plugin: it waits for a process, which goes by real time
-import { type ChildProcess, spawn } from "node:child_process";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { type EndedProgram, envOfProgram, runProgram } from "../run-program.ts";
 import { type NameForm, storeName } from "../store-name.ts";
 import type { SinkPlace, SinkType } from "../token-sink.ts";
 import { type StoreKey, sinkOf, type TokenStore } from "../token-store.ts";
@@ -29,14 +28,15 @@ function programStore({ server, settings: { command }, cwd, env, clock }: SinkPl
     const segments = [server, kind, name].map((one) => storeName(one, SEGMENT));
     return `${segments.join("/")}${copy === 1 ? "" : `.${copy}`}`;
   };
-  const run = (action: string, key: StoreKey, input: Secret | null): Promise<Ended> =>
+  const run = (action: string, key: StoreKey, input: Secret | null): Promise<EndedProgram> =>
     runProgram(program, [...args, action, nameOf(key)], {
       cwd,
       env: envOfProgram(env),
       input,
+      mostBytes: MOST_BYTES,
       stop: clock.timeout(TIMEOUT_MS),
     });
-  const failed = (action: string, { code }: Ended): Error =>
+  const failed = (action: string, { code }: EndedProgram): Error =>
     new Error(`${program} ${action} ended with ${endOf(code)}`);
   return {
     title: program,
@@ -48,7 +48,7 @@ function programStore({ server, settings: { command }, cwd, env, clock }: SinkPl
     },
     read: async (key) => {
       const ended = await run("read", key, null);
-      if (ended.code === 0) return new Secret(ended.stdout.replace(/\r?\n$/, ""));
+      if (ended.code === 0) return new Secret(ended.stdout.toString("utf8").replace(/\r?\n$/, ""));
       if (ended.code === OTHERWISE) return null;
       throw failed("read", ended);
     },
@@ -64,64 +64,4 @@ function endOf(code: number | null): string {
   if (code === null)
     return `no exit code: it took longer than ${TIMEOUT_MS / 1000} seconds, printed more than ${MOST_BYTES} bytes, or was killed`;
   return `the exit code ${code}`;
-}
-
-// The credentials of Holdfast are not for the program.
-function envOfProgram(env: SinkPlace["env"]): { readonly [name: string]: string | undefined } {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("HOLDFAST_")));
-}
-
-type Ended = { readonly code: number | null; readonly stdout: string };
-
-type ProgramRun = {
-  readonly cwd: string;
-  readonly env: { readonly [name: string]: string | undefined };
-  readonly input: Secret | null;
-  readonly stop: AbortSignal;
-};
-
-// What it prints on standard error is not read: it may quote the value.
-async function runProgram(
-  program: string,
-  args: readonly string[],
-  { cwd, env, input, stop }: ProgramRun,
-): Promise<Ended> {
-  // In a process group of its own, so that what it started is stopped with it.
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "ignore"] });
-  const pieces: Buffer[] = [];
-  let size = 0;
-  const end = (): void => {
-    killGroup(child);
-    // What has left the group may hold the pipe.
-    child.stdout.destroy();
-  };
-  stop.addEventListener("abort", end, { once: true });
-  child.stdout.on("data", (piece: Buffer) => {
-    size += piece.length;
-    if (size > MOST_BYTES) end();
-    else pieces.push(piece);
-  });
-  // A program that reads no input closes it.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(input?.open() ?? "");
-  try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("close", resolve);
-      child.once("error", (cause: NodeJS.ErrnoException) =>
-        reject(new Error(`${program} cannot be run (${cause.code})`, { cause })),
-      );
-    });
-    return { code: size > MOST_BYTES ? null : code, stdout: Buffer.concat(pieces).toString("utf8") };
-  } finally {
-    stop.removeEventListener("abort", end);
-  }
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // It has ended in the meantime.
-  }
 }

@@ -6,7 +6,14 @@ import { count, joinCounts } from "../count-text.ts";
 import { printable } from "../escape.ts";
 import { verdictText } from "../gate-verdict.ts";
 import { orphanParagraphs, orphansText } from "../orphans.ts";
-import { hardwareTexts, interruptedTexts, notCheckedCounts, notWritableText, riskText } from "../plan-notes.ts";
+import {
+  hardwareTexts,
+  interruptedTexts,
+  notCheckedCounts,
+  notWritableText,
+  riskText,
+  secretUseTexts,
+} from "../plan-notes.ts";
 import { incompleteMarkdown, incompleteTitle } from "../report-notes.ts";
 import { guardCounts } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
@@ -46,6 +53,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     ...diagnosticsMarkdown(plan.diagnostics.filter(({ code }) => code !== NOT_ADOPTED)),
     ...(notChecked === "" ? [] : [`${notChecked}.`]),
     ...[notWritableText(plan.notWritable ?? [], codeSpan)].flatMap((text) => (text === null ? [] : [`${text}.`])),
+    ...secretUseTexts(plan.secretUses ?? [], codeSpan).map((text) => `${text}.`),
     ...hardwareTexts(plan.hardware, codeSpan).map((text) => `${text}.`),
     ...interruptedTexts(plan.interrupted ?? [], codeSpan).map((text) => `${text}.`),
     ...orphanParagraphs(plan.summary.orphan - steps.filter(({ action }) => action === "orphan").length, plan.history),

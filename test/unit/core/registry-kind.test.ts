@@ -71,8 +71,12 @@ describe("the choice of a write", () => {
   test("prefers the first that the server has, and none where it has none", () => {
     if (model === undefined) throw new TypeError("no kind");
     const choose = (missing: readonly string[], registers: boolean | null = null) =>
-      chooseWriteOperation(model, { state: "absent", newest: 1 }, { has: (name) => !missing.includes(name), registers })
-        ?.operation;
+      chooseWriteOperation(
+        model,
+        { state: "absent", newest: 1 },
+        { has: (name) => !missing.includes(name), registers },
+        {},
+      )?.operation;
     expect(choose([])).toBe("putModelVersion");
     expect(choose(["putModelVersion"])).toBeUndefined();
     expect(choose(["putModelVersion"], true)).toBe("postModelVersion");
@@ -82,7 +86,7 @@ describe("the choice of a write", () => {
   test("tries postModelVersion on an unused name only until it is known what it does", () => {
     if (model === undefined) throw new TypeError("no kind");
     const choose = (registers: boolean | null) =>
-      chooseWriteOperation(model, { state: "absent" }, { has: (name) => name !== "putModelVersion", registers })
+      chooseWriteOperation(model, { state: "absent" }, { has: (name) => name !== "putModelVersion", registers }, {})
         ?.operation;
     expect([choose(null), choose(true), choose(false)]).toEqual(["postModelVersion", "postModelVersion", undefined]);
   });

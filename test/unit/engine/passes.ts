@@ -12,7 +12,7 @@ import { apply } from "../../../src/engine/apply.ts";
 import { EVERYTHING, observe, type ReadScope } from "../../../src/engine/observe.ts";
 import { type LivePlan, planAgainstLive } from "../../../src/engine/plan.ts";
 import type { RolloutWaiting, Run } from "../../../src/engine/run.ts";
-import { openSession, type ServerSession } from "../../../src/engine/session.ts";
+import { openSession, type ServerSession, type SessionPlace } from "../../../src/engine/session.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import type { ApplyRules, PlanRules } from "../../../src/engine/target.ts";
 import type { SinkType } from "../../../src/engine/token-sink.ts";
@@ -50,6 +50,8 @@ export type PassOptions = {
   readonly deadline?: number;
   /** The build of the program that makes it. */
   readonly build?: string;
+  /** Where values of secrets are. */
+  readonly secretSources?: SessionPlace["secrets"]["sources"];
   /** An open session, as a daemon has over many passes; one of its own unless told otherwise. */
   readonly session?: ServerSession;
 };
@@ -68,6 +70,7 @@ export async function passes(url: string, token = new Secret("test-token"), give
       state,
       folder,
       sink: type === null ? null : { type, settings: {} },
+      secrets: { sources: options.secretSources ?? [], sendsReferences: false },
       cwd: folder,
       ...(options.build === undefined ? {} : { build: options.build }),
       registersModels: options.registersModels ?? false,

@@ -61,6 +61,7 @@ export function secretGroupSchemas(schemas: Schemas, unknownFields: "refuse" | "
         type: { title: "Type", description: "Kind of manifest: `secret-group`", const: "secret-group" },
         name: groupName,
         integrationId: { ...integrationId, type: ["string", "null"] },
+        integration_fqn: { ...integrationId, type: ["string", "null"], description: "The same, as manifests name it" },
         secrets: secretList,
         collaborators: {
           ...schemas[manifestSchemaName("workspace")]?.properties?.collaborators,

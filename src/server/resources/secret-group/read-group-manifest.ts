@@ -9,6 +9,8 @@ const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const MAX_COLLABORATORS = 1000;
 const SUBJECT =
   /^(?:user:[!-9;-?A-~]{1,64}@[!-9;-?A-~]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
+// The secret store is named as operation 4 does, or as manifests name other integrations.
+const STORE = "integration_fqn";
 const KEY = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** A key and its value in a request. */
@@ -22,7 +24,7 @@ export function readSecrets(name: string, items: readonly Json[]): readonly NewS
   return secrets;
 }
 
-const members: readonly string[] = ["type", "name", "integrationId", "secrets", "collaborators"];
+const members: readonly string[] = ["type", "name", "integrationId", STORE, "secrets", "collaborators"];
 
 /** Reads a manifest of type `secret-group`, or refuses it with all errors; no error shows a value. */
 export function readGroupManifest(
@@ -36,13 +38,15 @@ export function readGroupManifest(
   /** Who may use it. */
   readonly collaborators: readonly JsonObject[];
 } {
-  const { type, name, integrationId, secrets, collaborators } = manifest;
+  const { type, name, integrationId = manifest[STORE], secrets, collaborators } = manifest;
+  const isTwice = manifest.integrationId !== undefined && (manifest[STORE] ?? integrationId) !== integrationId;
   if (type !== "secret-group") throw unprocessable([fault("/type", "must be `secret-group`", "type")]);
   const given = Array.isArray(secrets) ? secrets.map(manifestSecret) : [];
   const known = given.filter((secret) => secret !== null);
   const faults = [
     ...(typeof name === "string" ? groupFaults(name) : [fault("/name", "is required, as text", "required")]),
     ...(typeof (integrationId ?? "") === "string" ? [] : [fault("/integrationId", "must be text", "type")]),
+    ...(isTwice ? [fault(`/${STORE}`, "differs from `integrationId`", "inconsistent")] : []),
     ...(Array.isArray(secrets) ? [] : [fault("/secrets", "is required, as a list", "required")]),
     ...(Array.isArray(secrets) ? secrets.flatMap(secretForm) : []),
     // Malformed items are left out, so the indexes of the others would be wrong.

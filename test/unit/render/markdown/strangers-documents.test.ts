@@ -56,6 +56,7 @@ const strangers: readonly Json[] = [
       total: { replicas: 1, cpu: 1, memory: 1, storage: 1, devices: [{ name: "a", count: 1 }] },
       workspaces: [{ workspace: "a", difference: { replicas: 1, cpu: 1, memory: 1, storage: 1, devices: [] } }],
     },
+    secretUses: [{ identity: "a", key: "a", total: 2, deployments: [{ fqn: "a", older: true }] }],
     interrupted: [{ identity: "a", found: "made", next: "record", token: null, arrivesUntil: "2026-11-22T11:56:00Z" }],
     diagnostics: [{ ...sampleFault, related: [{ file: "a", line: 1, column: 1 }], documents: 1 }],
   },

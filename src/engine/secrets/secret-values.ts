@@ -1,0 +1,87 @@
+import type { Stop } from "../../clock/clock.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { Secret } from "../../contract/secret.ts";
+import type { Identity } from "../../core/manifest.ts";
+import { type ReadSecret, readSecretSource, type SecretPlace, type SecretSource } from "./secret-source.ts";
+
+/** The values that manifests name by reference, in the memory of one session. */
+export type SecretValues = {
+  /** Whether references may be resolved at all: not for a copy of a control plane, which is sent their text. */
+  readonly isReadable: boolean;
+  /** Starts to read what manifests name, each source once. */
+  readonly reader: () => SecretReader;
+  /** Keeps the values of a resource until they are written, by their stand-ins, and those before them. */
+  readonly keep: (identity: Identity, values: ReadonlyMap<string, Secret>) => void;
+  /** The value that a stand-in is for; null for one that stands for none. */
+  readonly open: (identity: Identity, standIn: string) => Secret | null;
+};
+
+/** Reads what references name. */
+export type SecretReader = {
+  /** Why a reference must not be read, such as a name that the operator has not listed; null where it may. */
+  readonly refusal: (reference: JsonObject) => string | null;
+  readonly read: (reference: JsonObject, stop: Stop) => Promise<ReadSecret>;
+};
+
+/** Stand-ins of values that were read begin so. */
+export const VALUE_DIGEST = "digest ";
+
+/** Stand-ins of references that are not resolved begin so. */
+export const UNREAD_REFERENCE = "reference ";
+
+/** How references are resolved. */
+export type SecretResolution = {
+  readonly sources: readonly SecretSource[];
+  /** Whether the text of a reference is sent as its value: to a copy of a control plane, which is thrown away. */
+  readonly sendsReferences: boolean;
+};
+
+/** The values of a session. */
+export function secretValues(
+  { sources, sendsReferences }: SecretResolution,
+  place: Omit<SecretPlace, "hidden">,
+): SecretValues {
+  const byName = new Map(sources.map((source) => [source.name, source]));
+  const hidden = new Set(sources.flatMap(({ env }) => env ?? []));
+  const kept = new Map<Identity, readonly ReadonlyMap<string, Secret>[]>();
+  return {
+    isReadable: !sendsReferences,
+    reader: () => {
+      const read = new Map<string, Promise<ReadSecret>>();
+      return {
+        refusal: (reference) => refusalOf(reference, byName),
+        read: (reference, stop) => {
+          const source = byName.get(String(reference.from));
+          if (source === undefined) throw new TypeError("a reference that is refused is not read");
+          const known = read.get(source.name) ?? readSecretSource(source, { ...place, hidden }, stop);
+          read.set(source.name, known);
+          return known;
+        },
+      };
+    },
+    keep: (identity, values) => {
+      const [last] = kept.get(identity) ?? [];
+      kept.set(identity, last === undefined ? [values] : [values, last]);
+    },
+    open: (identity, standIn) => {
+      if (standIn.startsWith(UNREAD_REFERENCE)) {
+        if (sendsReferences) return new Secret(standIn);
+        throw new TypeError(`a value of ${identity} was not read`);
+      }
+      if (!standIn.startsWith(VALUE_DIGEST)) return null;
+      const value = (kept.get(identity) ?? []).map((values) => values.get(standIn)).find((one) => one !== undefined);
+      if (value === undefined) throw new TypeError(`a value of ${identity} is not known any more`);
+      return value;
+    },
+  };
+}
+
+function refusalOf({ from, file, key }: JsonObject, sources: ReadonlyMap<string, SecretSource>): string | null {
+  const name = String(from);
+  if (name === ENCRYPTED) return "files encrypted with SOPS cannot be read yet";
+  if ((file ?? key ?? null) !== null) return `${name}: file and key count only with from: ${ENCRYPTED}`;
+  return sources.has(name) ? null : `${name} is not in secretSources`;
+}
+
+/** What a reference to an encrypted file has in place of a name. */
+const ENCRYPTED = "sops";
