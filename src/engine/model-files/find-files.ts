@@ -104,6 +104,6 @@ const reasons: { readonly [code: string]: string } = {
   ENOENT: "does not exist",
   ENOTDIR: "does not exist",
   EACCES: "cannot be read: permission denied",
-  ELOOP: "is a symbolic link to itself",
+  ELOOP: "is a symbolic link that cannot be followed",
   ENAMETOOLONG: "does not exist",
 };

@@ -96,9 +96,11 @@ async function requireExactly(files: readonly VersionFile[], place: Place, stori
   if (foreign !== undefined) throw new StorageRefusal(`the storage ${place.title} has another file: ${foreign}`);
 }
 
-function refusal(what: string, { status, body }: TransferReply, { title }: Place): StorageRefusal {
+function refusal(what: string, { status, body }: TransferReply, { title, base }: Place): StorageRefusal {
   const value: Json = parseJsonOrNull(body.toString("utf8"));
   const message = isObject(value) ? (text(value.message) ?? "") : "";
-  const why = message === "" ? "" : `: ${escapeUnprintable(withoutSignature(message)).slice(0, MOST_SHOWN)}`;
+  // What is answered may repeat the address, whose last part is the right to store files.
+  const shown = message.replaceAll(base.slice(base.lastIndexOf("/") + 1), "…");
+  const why = shown === "" ? "" : `: ${escapeUnprintable(shown).slice(0, MOST_SHOWN)}`;
   return new StorageRefusal(`the storage ${title} ${what} (${status})${why}`);
 }

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/clock/system.ts";
 import { knownDigests } from "../../../../src/engine/model-files/known-digests.ts";
-import { readPart } from "../../../../src/engine/model-files/read-file.ts";
+import { digestFile, readPart } from "../../../../src/engine/model-files/read-file.ts";
 import { type FilesPlace, readVersionFiles } from "../../../../src/engine/model-files/read-version-files.ts";
 import type { StateCache } from "../../../../src/state/state.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -131,12 +131,23 @@ test.each(changes)("a file that %s since it was digested is refused when it is s
   const [file] = files;
   if (file === undefined) throw new Error("there is no file");
   change(join(folder, "model/weights"));
+  let chunks = 0;
   const read = async (): Promise<void> => {
-    for await (const _chunk of readPart(file, { first: 0, size: file.size }, { signal })) {
-      // Only the end matters.
-    }
+    for await (const _chunk of readPart(file, { first: 0, size: file.size }, { signal })) chunks += 1;
   };
   await expect(read()).rejects.toThrow(/weights (?:has changed while it was read|is a symbolic link)/);
+  // Before any of it is sent.
+  expect(chunks).toBe(0);
+});
+
+test("a file that has become a link since it was found is not read", async () => {
+  const folder = await folderOf({ weights: "content" });
+  const real = join(folder, "model/weights");
+  renameSync(real, `${real}.moved`);
+  symlinkSync(`${real}.moved`, real);
+  await expect(digestFile({ path: "weights", real }, () => {}, { signal })).rejects.toThrow(
+    "weights is a symbolic link",
+  );
 });
 
 test("a file that changes while it is sent is refused at its end", async () => {
