@@ -45,6 +45,7 @@ async function operator() {
   await writeFile(path("operator.yaml"), JSON.stringify({ secretSources }));
   return {
     values,
+    sources: secretSources,
     env: { HOLDFAST_CONFIG: path("operator.yaml"), SEARCH_VARIABLE: values.variable },
     write: (name: "file" | "value", text: string) => writeFile(path(name), text),
     /** The environment and the arguments of the program, each time that it ran. */
@@ -55,6 +56,19 @@ async function operator() {
 }
 
 const KEYS = ["variable", "file", "program"];
+
+/** Further values, with what shells, URLs, YAML, JSON and terminals give a meaning. */
+const odd = [
+  'canary-4a "quoted" \\ back',
+  "canary-5b\nin two lines",
+  "canary-6c ünï→cødé",
+  "$(canary-7d) `canary-7d`",
+  "canary-8e=&%20?#",
+  "<canary-9f>&amp;",
+  "'canary-10a': [canary-10a]",
+  "canary-11b\ttab \u001b[31m",
+  "canary-12c {{ canary-12c }} !!",
+];
 
 type Version = { readonly version: number };
 
@@ -82,8 +96,11 @@ const onlyStep = (ended: Ended) => planOf(ended).steps.find(({ kind }) => kind =
 describe.each(servers)("on a control plane with $name, a secret group", ({ flags }) => {
   test("is made once from its sources, and its values are nowhere else", async () => {
     const server = await serve(flags);
-    const { values, env, seen } = await operator();
-    const source = await sourceOf({ "group.yaml": group(KEYS) }, server);
+    const { values: three, env, seen, list, path, sources } = await operator();
+    const values = [...Object.values(three), ...odd];
+    for (const [nth, value] of odd.entries()) await writeFile(path(`odd-${nth}`), value);
+    await list([...sources, ...odd.map((_, nth) => ({ name: `odd-${nth}`, file: path(`odd-${nth}`) }))]);
+    const source = await sourceOf({ "group.yaml": group([...KEYS, ...odd.map((_, nth) => `odd-${nth}`)]) }, server);
     const runs = [
       await source.run(["validate", ...trace], env),
       await source.run(["plan", "--out", "plan.json", ...trace], env),
@@ -101,13 +118,16 @@ describe.each(servers)("on a control plane with $name, a secret group", ({ flags
         );
     runs.push(await source.run(["why", "secret-group/search"], env), await source.run(["history"], env));
     expect(writesOf(server)).toHaveLength(1);
-    for (const value of Object.values(values)) {
+    // The documented operations do not list groups.
+    const listed = flags.length === 0 ? odd : [];
+    for (const [nth, value] of listed.entries()) expect(await liveValue(server, `odd-${nth}`)).toBe(value);
+    for (const value of values) {
       expectNowhere(value, runs);
       await expectInNoFile(value, source.folder, []);
       await expectInNoFile(value, server.data, []);
     }
     expect(seen()).toContain("an argument");
-    for (const value of [values.variable, values.file, server.token]) expect(seen()).not.toContain(value);
+    for (const value of [three.variable, three.file, ...odd, server.token]) expect(seen()).not.toContain(value);
   });
 
   test("is blocked by a name that the operator has not listed: nothing is read, and nothing is run", async () => {

@@ -13,6 +13,9 @@ function disguises(secret: string): readonly string[] {
     bytes.toString("hex"),
     encodeURIComponent(secret),
     [...secret].toReversed().join(""),
+    JSON.stringify(secret).slice(1, -1),
+    // As text of two bytes for each character.
+    Buffer.from(secret, "utf16le").toString(),
   ];
 }
 
