@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { git } from "../support/git.ts";
@@ -389,6 +389,52 @@ describe("a source that gives no value", () => {
     expect(onlyOutcome(ended)).toMatchObject({ error: { code: "secret-source", message: expect.stringMatching(why) } });
     expectNowhere("canary-7", [ended]);
     expect(writesOf(server)).toEqual([]);
+  });
+});
+
+describe("a SOPS file of the source", () => {
+  const keyFile = resolve(import.meta.dirname, "../unit/sops/files/identity.txt");
+  const recipient = /age1\w+/.exec(readFileSync(keyFile, "utf8"))?.[0] ?? "";
+  const encrypted =
+    "type: secret-group\nname: search\nintegration_fqn: builtin\nsecrets:\n  - key: password\n    value: { from: sops, file: ../secrets.sops.yaml, key: search.password }\n";
+
+  test("gives values where a manifest names it and the operator gives the identity, and else says why not", async () => {
+    const value = "canary-77f0-encrypted";
+    const server = await serve();
+    const rules = `creation_rules:\n  - path_regex: \\.sops\\.yaml$\n    age: ${recipient}\n`;
+    const source = await sourceOf(
+      { "holdfast.yaml": "", ".sops.yaml": rules, "groups/search.yaml": encrypted },
+      server,
+    );
+    await source.runThrough(["sh", "-c", 'printf %s "$0" | exec "$@"', value], ["secret", "set", "search", "password"]);
+    const without = await source.runHere(["plan", "-o", "json"]);
+    expect(onlyStep(without)).toMatchObject({ action: "block", reason: "secret-source" });
+    const env = { HOLDFAST_AGE_KEY_FILE: keyFile };
+    const runs = [
+      without,
+      await source.run(["apply", "--yes", ...trace], env),
+      await source.run(["plan", ...trace], env),
+    ];
+    expect(await liveValue(server, "password")).toBe(value);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expectNowhere(value, runs);
+    await expectInNoFile(value, source.folder, []);
+    await source.write("groups/search.yaml", encrypted.replace("search.password", "search.absent"));
+    expect(onlyOutcome(await source.runHere(["apply", "--yes", "-o", "json"], env))).toMatchObject({
+      error: { code: "secret-source", message: expect.stringContaining("secrets.sops.yaml") },
+    });
+  });
+
+  test("outside of the source is not read", async () => {
+    const server = await serve();
+    const source = await sourceOf(
+      { "holdfast.yaml": "", "groups/search.yaml": encrypted.replace("../", "../../") },
+      server,
+    );
+    const env = { HOLDFAST_AGE_KEY_FILE: keyFile };
+    expect(onlyOutcome(await source.runHere(["apply", "--yes", "-o", "json"], env))).toMatchObject({
+      error: { message: expect.stringContaining("is no YAML or JSON file of this source") },
+    });
   });
 });
 

@@ -7,6 +7,7 @@ import { openSession } from "../../engine/session.ts";
 import { defaultSink } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection } from "../../engine/target.ts";
 import type { ChosenSink } from "../../engine/token-sink.ts";
+import { loadAgeIdentities } from "../../sops/age-identities.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
@@ -51,7 +52,13 @@ export async function openConnection(
   // An embedded control plane may have ended with the process that held the lock.
   const mayHaveEnded = waitForLock !== undefined && early.name === "embedded";
   const choice = mayHaveEnded ? await chooseServer(invocation, use) : early;
-  const secrets = { sources: operator.secretSources ?? [], sendsReferences: use.isCopy ?? false };
+  const { env, cwd } = terminal;
+  const keyFile = operator.sops?.ageKeyFile ?? null;
+  const secrets = {
+    sources: operator.secretSources ?? [],
+    sendsReferences: use.isCopy ?? false,
+    identities: () => loadAgeIdentities({ env, cwd, keyFile }),
+  };
   const session = await openSession({
     ...connectOptions(invocation, use, rules),
     server: choice,

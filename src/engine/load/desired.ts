@@ -6,8 +6,9 @@ import type { SourceDiagnostic } from "../../core/other-documents.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed } from "../../core/selection/select.ts";
 import { isOurReport, type Loaded } from "../../manifests/load-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import { once } from "../../model/once.ts";
 import type { Revision } from "../../source/read-source.ts";
-import type { RevisionFiles } from "../../source/revision.ts";
+import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
 import type { FilesPlace } from "../model-files/read-version-files.ts";
 import type { Rules } from "../target.ts";
 import type { OwnHistory } from "./own-history.ts";
@@ -27,6 +28,8 @@ export type Desired = {
   readonly onlyReferredTo?: ReadonlySet<Identity>;
   /** Depth of each manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
+  /** A file of the source, by its path or as reports name it; absent where nothing but manifests is read of it. */
+  readonly fileAt?: (name: { readonly path: string } | { readonly display: string }) => SourceFile | undefined;
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
   readonly invalid: ReadonlySet<Identity>;
@@ -74,6 +77,7 @@ export function desiredOf(
   },
 ): Desired {
   const { commit, changedSince, branch } = revision;
+  const byDisplay = once(() => new Map(revision.files.map((file) => [file.display, file])));
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
   const named = isWhole ? null : new Set(selectNamed(manifests, selection).map(({ identity }) => identity));
@@ -85,6 +89,7 @@ export function desiredOf(
     manifests: selected,
     ...(named && { onlyReferredTo: new Set(waves.keys()).difference(named) }),
     waves,
+    fileAt: (name) => ("path" in name ? revision.filesByPath.named(name.path) : byDisplay().get(name.display)),
     declared,
     invalid,
     refused: isWhole ? refused : refusedOf(refused, selection),

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
 import { canonical, compareText, equal, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
@@ -18,7 +19,8 @@ import {
 import { kindOf } from "../../kinds/index.ts";
 import { isParsed, type SourceManifest } from "../../manifests/source-manifest.ts";
 import type { ReceiptContents, ReceiptHead } from "../../state/ledger.ts";
-import { type SecretReader, UNREAD_REFERENCE, VALUE_DIGEST } from "../secrets/secret-values.ts";
+import type { Desired } from "../load/desired.ts";
+import { type SecretReader, type SecretReference, UNREAD_REFERENCE, VALUE_DIGEST } from "../secrets/secret-values.ts";
 import type { ReadAccess } from "../session.ts";
 import type { Observation } from "./read-live.ts";
 import { type Undecided, withWaves } from "./read-undecided.ts";
@@ -57,6 +59,7 @@ export async function resolveValues(
         live: observation.live.get(identity),
         receipt: recorded.get(identity),
         base: desired.base?.get(identity),
+        fileAt: desired.fileAt,
       },
     ];
   });
@@ -89,6 +92,7 @@ type Group = {
   readonly live: Live | undefined;
   readonly receipt: ReceiptHead | undefined;
   readonly base: JsonObject | undefined;
+  readonly fileAt: Desired["fileAt"];
 };
 
 type ResolvedGroup = {
@@ -116,7 +120,8 @@ async function resolveGroup(group: Group, reader: SecretReader, resolving: Resol
   );
   const standIns = new Map<string, string>();
   const values = new Map<string, Secret>();
-  const refused = resolving.isReading ? named.flatMap((one) => refusedBy(reader, one)) : [];
+  const refers = ({ reference }: NamedValue): SecretReference => referenceOf(objectOf(reference), group);
+  const refused = resolving.isReading ? named.flatMap((one) => refusedBy(reader, refers(one), one)) : [];
   const faults: Fault[] = [];
   const mayUpdate = await canUpdate(
     group,
@@ -139,7 +144,7 @@ async function resolveGroup(group: Group, reader: SecretReader, resolving: Resol
       standIns.set(name, UNRESOLVED);
       continue;
     }
-    const found = await reader.read(objectOf(reference), resolving);
+    const found = await reader.read(referenceOf(objectOf(reference), group), resolving);
     if ("why" in found) {
       faults.push({ why: found.why, pointer });
       standIns.set(name, UNRESOLVED);
@@ -177,8 +182,15 @@ async function resolveGroup(group: Group, reader: SecretReader, resolving: Resol
   };
 }
 
-function refusedBy(reader: SecretReader, { reference, pointer }: NamedValue): readonly Fault[] {
-  const why = reader.refusal(objectOf(reference));
+// Relative to the manifest, and never outside of the source.
+function referenceOf(named: JsonObject, { manifest, fileAt }: Group): SecretReference {
+  const beside = typeof named.file === "string" ? fileAt?.({ display: manifest.file }) : undefined;
+  const path = beside === undefined ? null : posix.join(posix.dirname(beside.path), String(named.file));
+  return { named, file: path === null ? undefined : fileAt?.({ path }) };
+}
+
+function refusedBy(reader: SecretReader, reference: SecretReference, { pointer }: NamedValue): readonly Fault[] {
+  const why = reader.refusal(reference);
   return why === null ? [] : [{ why, pointer }];
 }
 

@@ -2,6 +2,10 @@ import type { Stop } from "../../clock/clock.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { Secret } from "../../contract/secret.ts";
 import type { Identity } from "../../core/manifest.ts";
+import type { AgeIdentities } from "../../sops/age-identities.ts";
+import { type OpenedSopsFile, openSopsFile } from "../../sops/read-sops-value.ts";
+import { SopsError } from "../../sops/sops-error.ts";
+import type { SourceFile } from "../../source/revision.ts";
 import { type ReadSecret, readSecretSource, type SecretPlace, type SecretSource } from "./secret-source.ts";
 
 /** The values that manifests name by reference, in the memory of one session. */
@@ -19,9 +23,12 @@ export type SecretValues = {
 /** Reads what references name. */
 export type SecretReader = {
   /** Why a reference must not be read, such as a name that the operator has not listed; null where it may. */
-  readonly refusal: (reference: JsonObject) => string | null;
-  readonly read: (reference: JsonObject, stop: Stop) => Promise<ReadSecret>;
+  readonly refusal: (reference: SecretReference) => string | null;
+  readonly read: (reference: SecretReference, stop: Stop) => Promise<ReadSecret>;
 };
+
+/** A reference in a manifest, and the file of the source that it names; undefined where it names none that is there. */
+export type SecretReference = { readonly named: JsonObject; readonly file: SourceFile | undefined };
 
 /** Stand-ins of values that were read begin so. */
 export const VALUE_DIGEST = "digest ";
@@ -32,13 +39,15 @@ export const UNREAD_REFERENCE = "reference ";
 /** How references are resolved. */
 export type SecretResolution = {
   readonly sources: readonly SecretSource[];
+  /** What decrypts files of the source; fails where that cannot be read. */
+  readonly identities: () => AgeIdentities | null;
   /** Whether the text of a reference is sent as its value: to a copy of a control plane, which is thrown away. */
   readonly sendsReferences: boolean;
 };
 
 /** The values of a session. */
 export function secretValues(
-  { sources, sendsReferences }: SecretResolution,
+  { sources, sendsReferences, identities }: SecretResolution,
   place: Omit<SecretPlace, "hidden">,
 ): SecretValues {
   const byName = new Map(sources.map((source) => [source.name, source]));
@@ -48,10 +57,12 @@ export function secretValues(
     isReadable: !sendsReferences,
     reader: () => {
       const read = new Map<string, Promise<ReadSecret>>();
+      const encrypted = encryptedFiles(identities);
       return {
         refusal: (reference) => refusalOf(reference, byName),
         read: (reference, stop) => {
-          const source = byName.get(String(reference.from));
+          if (reference.named.from === ENCRYPTED) return encrypted(reference, stop);
+          const source = byName.get(String(reference.named.from));
           if (source === undefined) throw new TypeError("a reference that is refused is not read");
           const known = read.get(source.name) ?? readSecretSource(source, { ...place, hidden }, stop);
           read.set(source.name, known);
@@ -76,12 +87,34 @@ export function secretValues(
   };
 }
 
-function refusalOf({ from, file, key }: JsonObject, sources: ReadonlyMap<string, SecretSource>): string | null {
+function refusalOf({ named, file: found }: SecretReference, sources: ReadonlyMap<string, SecretSource>): string | null {
+  const { from, file, key } = named;
   const name = String(from);
-  if (name === ENCRYPTED) return "files encrypted with SOPS cannot be read yet";
+  if (name === ENCRYPTED) return found === undefined ? `${String(file)} is no YAML or JSON file of this source` : null;
   if ((file ?? key ?? null) !== null) return `${name}: file and key count only with from: ${ENCRYPTED}`;
   return sources.has(name) ? null : `${name} is not in secretSources`;
 }
 
 /** What a reference to an encrypted file has in place of a name. */
-const ENCRYPTED = "sops";
+export const ENCRYPTED = "sops";
+
+// Each file is decrypted once.
+function encryptedFiles(identities: () => AgeIdentities | null): SecretReader["read"] {
+  const opened = new Map<string, Promise<OpenedSopsFile>>();
+  const open = async (file: SourceFile, stop: Stop): Promise<OpenedSopsFile> => {
+    const bytes = await file.bytes(stop);
+    if (bytes.length < file.size) throw new SopsError("unsupported", `${file.display}: it is too large`, "split it");
+    return openSopsFile({ file: file.display, bytes }, identities());
+  };
+  return async ({ named: { key }, file }, stop) => {
+    if (file === undefined) throw new TypeError("a reference that is refused is not read");
+    const opening = opened.get(file.path) ?? open(file, stop);
+    opened.set(file.path, opening);
+    try {
+      return { value: (await opening).value(String(key)) };
+    } catch (error) {
+      if (error instanceof SopsError) return { why: error.message };
+      throw error;
+    }
+  };
+}
