@@ -18,6 +18,11 @@ const KEY_BYTES = 32;
 /** A decrypted value: its text, and the bytes that count for the MAC; null for a comment, which does not count. */
 export type Decrypted = { readonly text: string; readonly counted: Buffer | null };
 
+/** Whether a value has the form of an encrypted one. */
+export function isEncryptedText(value: SopsScalar): boolean {
+  return typeof value === "string" && FORM.test(value);
+}
+
 /** Decrypts a value of the form `ENC[AES256_GCM,…]`; null where it is not that, or was not encrypted with this key for this place. */
 export function decryptValue(text: string, key: Uint8Array, place: string): Decrypted | null {
   const [, data, iv, tag, type] = FORM.exec(text) ?? [];

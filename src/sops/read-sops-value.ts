@@ -1,15 +1,16 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { JsonObject } from "../contract/json.ts";
-import { escapePointer } from "../contract/json-pointer.ts";
+import { isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import { Secret } from "../contract/secret.ts";
 import { quoted } from "../yaml/fault.ts";
 import { type AgeIdentities, GIVE_IDENTITY } from "./age-identities.ts";
 import { decryptDataKey } from "./data-key.ts";
-import { countedBytes, decryptValue, type SopsScalar } from "./encrypted-value.ts";
+import { countedBytes, decryptValue, isEncryptedText, type SopsScalar } from "./encrypted-value.ts";
 import { compileRule, type IsEncrypted } from "./encryption-rule.ts";
 import { type ParsedSopsFile, parseSopsFile, type SopsLeaf } from "./parse-sops-file.ts";
-import { SopsError } from "./sops-error.ts";
+import { SopsError, type SopsFault } from "./sops-error.ts";
 import { readMetadata, type SopsMetadata } from "./sops-metadata.ts";
+import { decryptByProgram, type SopsProgram } from "./sops-program.ts";
 
 /** A SOPS file to be read: its content, and its path, which tells its format and names it in messages. */
 export type SopsSource = { readonly file: string; readonly bytes: Uint8Array };
@@ -36,14 +37,59 @@ export async function readSopsValue(
   return (await openSopsFile(source, identities)).value(key);
 }
 
-/** Decrypts and verifies a SOPS file with an age identity. */
+/**
+ * Decrypts and verifies a SOPS file with an age identity; where none fits, with the program, if the operator has named one.
+ */
 export async function openSopsFile(
   { file, bytes }: SopsSource,
   identities: AgeIdentities | null,
+  program: SopsProgram | null = null,
 ): Promise<OpenedSopsFile> {
   const parsed = await parseSopsFile(bytes, file);
-  const { values } = await unlock(parsed, file, identities);
+  const values = await valuesOf(parsed, file, { identities, program });
   return { value: (key) => pick(parsed, values, { file, key }) };
+}
+
+type Keys = { readonly identities: AgeIdentities | null; readonly program: SopsProgram | null };
+
+async function valuesOf(
+  parsed: ParsedSopsFile,
+  file: string,
+  { identities, program }: Keys,
+): Promise<ReadonlyMap<string, Secret>> {
+  try {
+    return (await unlock(parsed, file, identities)).values;
+  } catch (error) {
+    const lacksKey = error instanceof SopsError && LACK_OF_KEY.includes(error.fault);
+    if (program === null || !lacksKey) throw error;
+    return valuesByProgram(parsed, file, program);
+  }
+}
+
+const LACK_OF_KEY: readonly SopsFault[] = ["no-identity", "wrong-identity", "unsupported"];
+
+// Of what the program gives, only those values that stand encrypted in the file.
+async function valuesByProgram(
+  parsed: ParsedSopsFile,
+  file: string,
+  program: SopsProgram,
+): Promise<ReadonlyMap<string, Secret>> {
+  const whole = await decryptByProgram(parsed, file, program);
+  return new Map(
+    parsed.leaves.flatMap(({ pointer, value }): (readonly [string, Secret])[] => {
+      const found = isEncryptedText(value) ? valueAt(whole, pointer) : undefined;
+      return found === undefined || found === null || typeof found === "object"
+        ? []
+        : [[pointer, new Secret(String(found))]];
+    }),
+  );
+}
+
+function valueAt(whole: Json, pointer: string): Json | undefined {
+  return pointerTokens(pointer).reduce<Json | undefined>((value, name) => {
+    if (Array.isArray(value)) return value[Number(name)];
+    return isObject(value) ? own(value, name) : undefined;
+  }, whole);
 }
 
 /** A file whose data key is known, and its decrypted values by their pointers; those in clear text are not among them. */
@@ -168,7 +214,15 @@ function pick(
   if (found !== undefined && found.open() !== "") return found;
   if (found !== undefined)
     throw new SopsError("no-value", `${file}: the value of ${quoted(key)} is empty`, `set one: holdfast secret set`);
-  if (leaves.some((leaf) => leaf.pointer === pointer)) {
+  const leaf = leaves.find((one) => one.pointer === pointer);
+  if (leaf !== undefined && isEncryptedText(leaf.value)) {
+    throw new SopsError(
+      "no-value",
+      `${file}: the value of ${quoted(key)} was not decrypted`,
+      "try it by hand with sops",
+    );
+  }
+  if (leaf !== undefined) {
     const hint = "encrypt it with sops: a key of another name, or another rule in .sops.yaml";
     throw new SopsError("not-encrypted", `${file}: the value of ${quoted(key)} stands in clear text`, hint);
   }

@@ -58,6 +58,7 @@ export async function openConnection(
     sources: operator.secretSources ?? [],
     sendsReferences: use.isCopy ?? false,
     identities: () => loadAgeIdentities({ env, cwd, keyFile }),
+    program: operator.sops?.program ?? null,
   };
   const session = await openSession({
     ...connectOptions(invocation, use, rules),

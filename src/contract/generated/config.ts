@@ -203,6 +203,10 @@ sops?: ({
  * File of `age-keygen` with the identities; HOLDFAST_AGE_KEY and HOLDFAST_AGE_KEY_FILE go before it
  */
 ageKeyFile?: (string | null)
+/**
+ * Program `sops` and its first arguments, for files that no age identity decrypts; no shell reads them
+ */
+program?: (string[] | null)
 } | null)
 /**
  * Where values of secrets are that manifests may name, each by one of `env`, `file` and `command`; a manifest can name nothing else

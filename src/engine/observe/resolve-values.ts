@@ -20,7 +20,7 @@ import { kindOf } from "../../kinds/index.ts";
 import { isParsed, type SourceManifest } from "../../manifests/source-manifest.ts";
 import type { ReceiptContents, ReceiptHead } from "../../state/ledger.ts";
 import type { Desired } from "../load/desired.ts";
-import { type SecretReader, type SecretReference, UNREAD_REFERENCE, VALUE_DIGEST } from "../secrets/secret-values.ts";
+import { type ReferencedSecret, type SecretReader, UNREAD_REFERENCE, VALUE_DIGEST } from "../secrets/secret-values.ts";
 import type { ReadAccess } from "../session.ts";
 import type { Observation } from "./read-live.ts";
 import { type Undecided, withWaves } from "./read-undecided.ts";
@@ -120,7 +120,7 @@ async function resolveGroup(group: Group, reader: SecretReader, resolving: Resol
   );
   const standIns = new Map<string, string>();
   const values = new Map<string, Secret>();
-  const refers = ({ reference }: NamedValue): SecretReference => referenceOf(objectOf(reference), group);
+  const refers = ({ reference }: NamedValue): ReferencedSecret => referenceOf(objectOf(reference), group);
   const refused = resolving.isReading ? named.flatMap((one) => refusedBy(reader, refers(one), one)) : [];
   const faults: Fault[] = [];
   const mayUpdate = await canUpdate(
@@ -183,13 +183,13 @@ async function resolveGroup(group: Group, reader: SecretReader, resolving: Resol
 }
 
 // Relative to the manifest, and never outside of the source.
-function referenceOf(named: JsonObject, { manifest, fileAt }: Group): SecretReference {
+function referenceOf(named: JsonObject, { manifest, fileAt }: Group): ReferencedSecret {
   const beside = typeof named.file === "string" ? fileAt?.({ display: manifest.file }) : undefined;
   const path = beside === undefined ? null : posix.join(posix.dirname(beside.path), String(named.file));
   return { named, file: path === null ? undefined : fileAt?.({ path }) };
 }
 
-function refusedBy(reader: SecretReader, reference: SecretReference, { pointer }: NamedValue): readonly Fault[] {
+function refusedBy(reader: SecretReader, reference: ReferencedSecret, { pointer }: NamedValue): readonly Fault[] {
   const why = reader.refusal(reference);
   return why === null ? [] : [{ why, pointer }];
 }

@@ -81,7 +81,8 @@ function fromBytes(name: string, bytes: Buffer, from: string): ReadSecret {
   }
 }
 
-function textValue(name: string, value: string): ReadSecret {
+/** A text as a value; without one where it is empty or too long. */
+export function textValue(name: string, value: string): ReadSecret {
   if (value === "") return unread(`${name}: its value is empty`);
   if (Buffer.byteLength(value) > MOST_BYTES) return unread(`${name}: its value is larger than ${MOST_BYTES} bytes`);
   return { value: new Secret(value) };

@@ -6,7 +6,8 @@ import type { AgeIdentities } from "../../sops/age-identities.ts";
 import { type OpenedSopsFile, openSopsFile } from "../../sops/read-sops-value.ts";
 import { SopsError } from "../../sops/sops-error.ts";
 import type { SourceFile } from "../../source/revision.ts";
-import { type ReadSecret, readSecretSource, type SecretPlace, type SecretSource } from "./secret-source.ts";
+import { sopsProgram } from "./run-sops.ts";
+import { type ReadSecret, readSecretSource, type SecretPlace, type SecretSource, textValue } from "./secret-source.ts";
 
 /** The values that manifests name by reference, in the memory of one session. */
 export type SecretValues = {
@@ -23,12 +24,12 @@ export type SecretValues = {
 /** Reads what references name. */
 export type SecretReader = {
   /** Why a reference must not be read, such as a name that the operator has not listed; null where it may. */
-  readonly refusal: (reference: SecretReference) => string | null;
-  readonly read: (reference: SecretReference, stop: Stop) => Promise<ReadSecret>;
+  readonly refusal: (reference: ReferencedSecret) => string | null;
+  readonly read: (reference: ReferencedSecret, stop: Stop) => Promise<ReadSecret>;
 };
 
 /** A reference in a manifest, and the file of the source that it names; undefined where it names none that is there. */
-export type SecretReference = { readonly named: JsonObject; readonly file: SourceFile | undefined };
+export type ReferencedSecret = { readonly named: JsonObject; readonly file: SourceFile | undefined };
 
 /** Stand-ins of values that were read begin so. */
 export const VALUE_DIGEST = "digest ";
@@ -41,13 +42,15 @@ export type SecretResolution = {
   readonly sources: readonly SecretSource[];
   /** What decrypts files of the source; fails where that cannot be read. */
   readonly identities: () => AgeIdentities | null;
+  /** The program `sops` and its first arguments, for files that no identity decrypts; null where the operator names none. */
+  readonly program: readonly string[] | null;
   /** Whether the text of a reference is sent as its value: to a copy of a control plane, which is thrown away. */
   readonly sendsReferences: boolean;
 };
 
 /** The values of a session. */
 export function secretValues(
-  { sources, sendsReferences, identities }: SecretResolution,
+  { sources, sendsReferences, ...keys }: SecretResolution,
   place: Omit<SecretPlace, "hidden">,
 ): SecretValues {
   const byName = new Map(sources.map((source) => [source.name, source]));
@@ -57,7 +60,7 @@ export function secretValues(
     isReadable: !sendsReferences,
     reader: () => {
       const read = new Map<string, Promise<ReadSecret>>();
-      const encrypted = encryptedFiles(identities);
+      const encrypted = encryptedFiles(keys, { ...place, hidden });
       return {
         refusal: (reference) => refusalOf(reference, byName),
         read: (reference, stop) => {
@@ -87,7 +90,10 @@ export function secretValues(
   };
 }
 
-function refusalOf({ named, file: found }: SecretReference, sources: ReadonlyMap<string, SecretSource>): string | null {
+function refusalOf(
+  { named, file: found }: ReferencedSecret,
+  sources: ReadonlyMap<string, SecretSource>,
+): string | null {
   const { from, file, key } = named;
   const name = String(from);
   if (name === ENCRYPTED) return found === undefined ? `${String(file)} is no YAML or JSON file of this source` : null;
@@ -96,24 +102,29 @@ function refusalOf({ named, file: found }: SecretReference, sources: ReadonlyMap
 }
 
 /** What a reference to an encrypted file has in place of a name. */
-export const ENCRYPTED = "sops";
+const ENCRYPTED = "sops";
 
 // Each file is decrypted once.
-function encryptedFiles(identities: () => AgeIdentities | null): SecretReader["read"] {
+function encryptedFiles(
+  { identities, program }: Pick<SecretResolution, "identities" | "program">,
+  place: SecretPlace,
+): SecretReader["read"] {
   const opened = new Map<string, Promise<OpenedSopsFile>>();
   const open = async (file: SourceFile, stop: Stop): Promise<OpenedSopsFile> => {
     const bytes = await file.bytes(stop);
     if (bytes.length < file.size) throw new SopsError("unsupported", `${file.display}: it is too large`, "split it");
-    return openSopsFile({ file: file.display, bytes }, identities());
+    const sops = program === null ? null : sopsProgram(program, place, stop);
+    return openSopsFile({ file: file.display, bytes }, identities(), sops);
   };
   return async ({ named: { key }, file }, stop) => {
     if (file === undefined) throw new TypeError("a reference that is refused is not read");
     const opening = opened.get(file.path) ?? open(file, stop);
     opened.set(file.path, opening);
     try {
-      return { value: (await opening).value(String(key)) };
+      return textValue(file.display, (await opening).value(String(key)).open());
     } catch (error) {
-      if (error instanceof SopsError) return { why: error.message };
+      stop.signal.throwIfAborted();
+      if (error instanceof SopsError) return { why: `${error.message}: ${error.hint}` };
       throw error;
     }
   };

@@ -70,7 +70,7 @@ export async function passes(url: string, token = new Secret("test-token"), give
       state,
       folder,
       sink: type === null ? null : { type, settings: {} },
-      secrets: { sources: options.secretSources ?? [], sendsReferences: false, identities: () => null },
+      secrets: { sources: options.secretSources ?? [], sendsReferences: false, identities: () => null, program: null },
       cwd: folder,
       ...(options.build === undefined ? {} : { build: options.build }),
       registersModels: options.registersModels ?? false,
