@@ -15,6 +15,7 @@ function hardwareOfServices({ components }: JsonObject): Hardware {
   return hardwareSum(services.map(hardwareOfReplicas));
 }
 
-function isService({ type }: JsonObject): boolean {
-  return type === "service" || type === "async-service";
+// What runs all the time has an image, and nothing that starts it.
+function isService({ image, trigger }: JsonObject): boolean {
+  return isObject(image) && (trigger ?? null) === null;
 }

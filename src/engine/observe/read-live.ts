@@ -12,6 +12,7 @@ import type { Kind, SingleReading } from "../../core/kind.ts";
 import { exists, type InSync, type Live } from "../../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
+import { kindOf } from "../../kinds/index.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
 import type { SourceManifest, UnparsedManifest } from "../../manifests/source-manifest.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
@@ -266,7 +267,7 @@ async function byDryRun(
       return { state: "unknown", reason: "not-visible" };
     case "refused":
       // The refusal may be about a reference that this plan is about to create.
-      if (manifest.references.some((reference) => !exists(found, reference.identity))) {
+      if (manifest.references.some(({ identity: named }) => mayBeCreated(named, found))) {
         return { state: "unknown", reason: "no-read" };
       }
       found.dryRuns.set(identity, tried);
@@ -279,6 +280,12 @@ async function byDryRun(
       return row === null || row === "in-sync" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }
   }
+}
+
+// A group of secrets that is not declared was not asked for, and is not created.
+function mayBeCreated(identity: Identity, found: ObservationDraft): boolean {
+  const isAsked = kindOf(splitIdentity(identity).kind)?.values === undefined || found.live.has(identity);
+  return isAsked && !exists(found, identity);
 }
 
 // Our control plane uses this code; any other refusal counts as a refused manifest.

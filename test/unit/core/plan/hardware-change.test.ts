@@ -63,8 +63,9 @@ test("volumes and home directories are storage, parts of a GPU are not the GPU, 
   const volume = { type: "volume", name: "data", config: { type: "dynamic", size: 20 } };
   const part = { type: "nvidia_mig_gpu", name: "A100", profile: "1g.5gb" };
   const notebook = { type: "notebook", name: "nb", home_directory_size: 5, resources: { devices: [part] } };
-  const job = { type: "job", name: "train", resources: resources(4, gpu("T4", 1)) };
-  const set = { type: "application-set", name: "all", components: [service(2, resources(1)), job] };
+  const image = { type: "image", image_uri: "train:1" };
+  const job = { type: "job", name: "train", image, trigger: { type: "manual" }, resources: resources(4, gpu("T4", 1)) };
+  const set = { type: "application-set", name: "all", components: [{ ...service(2, resources(1)), image }, job] };
   expect(changed(["volume/dev:web/data", null, volume])?.total).toEqual({ ...nothing, storage: 20_000 });
   expect(changed(["notebook/dev:web/nb", null, notebook])?.total).toEqual({
     ...{ ...nothing, replicas: 1, storage: 5000 },
