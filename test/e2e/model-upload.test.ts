@@ -10,6 +10,7 @@ import { startFrontProxy } from "../support/front-proxy.ts";
 import { mountSmallDisk } from "../support/full-disk.ts";
 import { foundations } from "../support/manifests.ts";
 import { startS3Double } from "../support/s3-double.ts";
+import { startS3Server } from "../support/s3-server.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -257,6 +258,23 @@ test("a bucket that refuses a file ends the stage, and the next run stages and s
   expect(staging(server)).toEqual(["20", "15", "20"]);
   // No output names the credentials.
   expect(JSON.stringify(refused)).not.toContain(bucket.env.AWS_SECRET_ACCESS_KEY);
+});
+
+test("a bucket of a server that others have written takes files whole and in parts, and no wrong key", async () => {
+  const bucket = await startS3Server();
+  const server = await serve(["--artifact-root", "s3://models/staged"]);
+  const { source, weights } = await modelSource(server);
+  const large = randomBytes(17 * 1024 * 1024);
+  await fill(source, { "large.bin": large });
+  const wrong = { ...bucket.env, AWS_SECRET_ACCESS_KEY: "wrong" };
+  const refused = await source.runHere(["apply", "--yes"], wrong);
+  expect([refused.code, refused.stdout]).toEqual([7, expect.stringContaining("[upload-refused]")]);
+  expect([await versions(server), staging(server)]).toEqual([[], ["20", "15"]]);
+  expect(await source.runHere(["apply", "--yes"], bucket.env)).toMatchObject({ code: 0 });
+  const [version] = await versions(server);
+  const prefix = version.manifest.source.uri.replace("s3://models/", "");
+  expect((await bucket.content(`${prefix}/weights/a b.bin`)).equals(weights)).toBe(true);
+  expect((await bucket.content(`${prefix}/large.bin`)).equals(large)).toBe(true);
 });
 
 test("a folder that is full ends the stage, and nothing is registered", async ({ skip }) => {
