@@ -33,7 +33,11 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>, find: FindTarg
   const gate = gateOf(flags);
   const write = openOutputs(invocation, place.content);
   const signs = out !== null || allOutputs(flags.output).some(({ format }) => format === "json");
-  const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
+  const shows = {
+    showServer: show.has("server"),
+    showUnmanaged: show.has("unmanaged"),
+    showFingerprints: show.has("fingerprints"),
+  };
   const mode = { is: "plan", ...shows, gate, signs } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);

@@ -243,7 +243,7 @@ function modeOf(
 ): ApplyMode | PlanMode {
   return sync === "heal"
     ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
-    : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
+    : { is: "plan", showServer: false, showUnmanaged: false, showFingerprints: false, gate: null, signs: false };
 }
 
 // Where passes are shared, another process may write the target before and after each of them, also one of a newer release.

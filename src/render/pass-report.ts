@@ -56,7 +56,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const shown = listed(plan, showUnchanged);
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? signed(shown, event) : shown;
-    const { history, notWritable, secretUses, interrupted, hardware } = event;
+    const { history, notWritable, secretUses, fingerprints, interrupted, hardware } = event;
     const beside = {
       ...counted,
       history,
@@ -70,6 +70,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
       ...accessIn(access),
       notWritable,
       secretUses,
+      fingerprints,
       interrupted,
       hardware,
       ...notUsedIn(notUsed),
@@ -212,11 +213,12 @@ function accessIn(access: Access | null): { readonly access?: Access } {
 }
 
 // The history is left out when it was not read, the others when the token may write every step and no write is open.
-function notesOf({ history, notWritable, secretUses, interrupted, hardware }: PlanEvent) {
+function notesOf({ history, notWritable, secretUses, fingerprints, interrupted, hardware }: PlanEvent) {
   return {
     ...(history && { history }),
     ...(notWritable && { notWritable }),
     ...(secretUses && { secretUses }),
+    ...(fingerprints && { fingerprints }),
     ...(interrupted && { interrupted }),
     ...(hardware && { hardware }),
   };

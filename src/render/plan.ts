@@ -4,6 +4,7 @@ import type {
   InterruptedWrite,
   NotWritable,
   RegistryOnly,
+  SecretFingerprint,
   SecretUse,
   UnreadKind,
 } from "../contract/generated/output.ts";
@@ -55,6 +56,8 @@ export type PlanView = BlockedView & {
   readonly hardware?: HardwareChange;
   /** The active deployments that use a secret whose value a step changes. @default none */
   readonly secretUses?: readonly SecretUse[];
+  /** What shows which of the values that the plan writes are equal. @default none */
+  readonly fingerprints?: readonly SecretFingerprint[];
   /** The open writes of an earlier run, and what apply does about each. @default none */
   readonly interrupted?: readonly InterruptedWrite[];
   /** The extensions that the control plane lacks. */
@@ -87,6 +90,7 @@ export function planText(plan: Plan, view: PlanView): string {
     "",
     ...body,
     ...missingExtensionsText(view.notUsed ?? [], view),
+    ...fingerprintLines(view),
     ...secretUseLines(view),
     ...notCheckedLines(plan, view),
     ...notes,
@@ -152,6 +156,14 @@ function notAdoptedLines({ diagnostics }: Plan, { paint, width }: PlanView): rea
   return wrapWords(`${found.summary}; ${found.detail}`, { indent: "", nextIndent: "  ", width }).map((line) =>
     paint("yellow", line),
   );
+}
+
+function fingerprintLines({ fingerprints = [], width }: PlanView): readonly string[] {
+  const texts = fingerprints.map(
+    ({ identity, key, fingerprint }) => `${printable(`${identity}[${key}]`)} ${fingerprint}`,
+  );
+  if (texts.length === 0) return [];
+  return wrapWords(`Fingerprints of this run: ${texts.join(", ")}`, { indent: "", nextIndent: "  ", width });
 }
 
 function secretUseLines({ secretUses = [], width }: PlanView): readonly string[] {

@@ -194,6 +194,27 @@ describe.each(servers)("on a control plane with $name, a secret group", ({ flags
   });
 });
 
+test("a plan shows on request which of the values that it writes are equal, by what another run cannot be compared with", async () => {
+  const server = await serve();
+  const { values, env, list, sources, path } = await operator();
+  await list([...sources, { name: "same", file: path("file") }]);
+  const source = await sourceOf({ "group.yaml": group([...KEYS, "same"]) }, server);
+  // Otherwise each plan is made twice and compared.
+  const once = { ...env, HOLDFAST_CACHE: "off" };
+  const shown = async () =>
+    planOf(await source.run(["plan", "-o", "json", "--show", "fingerprints"], once)).fingerprints;
+  const [first = [], second = []] = [await shown(), await shown()];
+  const of = (key: string) => first.find((one) => one.key === key)?.fingerprint;
+  expect(first.map(({ key }) => key)).toEqual([...KEYS, "same"]);
+  expect(of("same")).toBe(of("file"));
+  expect(new Set(first.map(({ fingerprint }) => fingerprint)).size).toBe(KEYS.length);
+  expect(new Set([...first, ...second].map(({ fingerprint }) => fingerprint)).size).toBe(2 * KEYS.length);
+  const text = await source.run(["plan", "--show", "fingerprints"], once);
+  expect(text.stdout).toMatch(/^Fingerprints of this run: secret-group\/search\[variable\] [\w-]{8}, /m);
+  for (const value of Object.values(values)) expectNowhere(value, [text]);
+  expect(planOf(await source.run(["plan", "-o", "json"], env)).fingerprints).toBeUndefined();
+});
+
 describe("a changed value", () => {
   test("is a new version of its secret and nothing else, whose blast radius the plan shows", async () => {
     const server = await serve();

@@ -114,7 +114,10 @@ async function sourceOn({ adminToken }: Platform, url: string) {
       rmSync(join(folder, file), { force: true });
     },
     plan: (allowed: Allowed) =>
-      pass({ is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: true }, allowed),
+      pass(
+        { is: "plan", showServer: false, showUnmanaged: false, showFingerprints: false, gate: null, signs: true },
+        allowed,
+      ),
     apply: (allowed: Allowed) => {
       const approve = async () => ({ is: "agreed", allows: allowedRisks(allowed) }) as const;
       return pass({ is: "apply", signed: null, approve }, allowed);

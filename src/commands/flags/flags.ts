@@ -143,7 +143,7 @@ export const flags = {
   orphansOutput: outputFlag(["text", "json", "markdown"]),
   graphOutput: outputFlag(["text", "json", "mermaid", "dot"]),
   show: choicesFlag("--show <what...>", "show these as well", {
-    of: ["unchanged", "unmanaged", "server", "preflight"],
+    of: ["unchanged", "unmanaged", "server", "preflight", "fingerprints"],
   }),
   base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
   applied: textFlag(

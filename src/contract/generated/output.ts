@@ -2673,6 +2673,23 @@ readonly workspace: string
 readonly difference: HardwareDifference
 }
 /**
+ * Stands for the value of a secret within one run: equal values have the same one, and each run has others
+ */
+export type SecretFingerprint = {
+/**
+ * The group, such as secret-group/search
+ */
+readonly identity: string
+/**
+ * The secret in its group
+ */
+readonly key: string
+/**
+ * Eight characters
+ */
+readonly fingerprint: string
+}
+/**
  * The active deployments that use a secret whose value a step changes; they have the new value once they are deployed again
  */
 export type SecretUse = {
@@ -2921,6 +2938,10 @@ readonly hardware?: HardwareChange
  * Active deployments that use a secret whose value a step changes, of at most 20 secrets; left out where there are none
  */
 readonly secretUses?: readonly SecretUse[]
+/**
+ * With --show fingerprints: which of the values that the plan writes are equal
+ */
+readonly fingerprints?: readonly SecretFingerprint[]
 /**
  * Open writes of an earlier run, and what apply does about each before it writes; left out where there are none
  */

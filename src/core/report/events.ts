@@ -9,6 +9,7 @@ import type {
   PlanSignature,
   RegistryOnly,
   ResourceVersion,
+  SecretFingerprint,
   SecretUse,
   UnreadKind,
 } from "../../contract/generated/output.ts";
@@ -115,6 +116,8 @@ export type PlanEvent = {
   readonly signature: PlanSignature | null;
   /** The plan with the fields that only the server adds; null when not requested. */
   readonly withServerSide: Plan | null;
+  /** What shows which values of secrets are equal; left out when not requested. */
+  readonly fingerprints?: readonly SecretFingerprint[];
   /** Resources that are live but neither declared nor recorded; null when not requested. */
   readonly unmanaged: Unmanaged | null;
   /** The invalid manifests, which the plan leaves out; left out when there are none, and before an apply. */

@@ -1,16 +1,19 @@
-import type { InterruptedWrite, PlanSignature } from "../../contract/generated/output.ts";
+import type { InterruptedWrite, PlanSignature, SecretFingerprint } from "../../contract/generated/output.ts";
 import { compareText } from "../../contract/json.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { signingRefusal } from "../../core/guards/signing-refusal.ts";
 import { writeRefusedWarning } from "../../core/guards/write-refusal.ts";
+import { requireKind } from "../../core/kind.ts";
 import { hardwareChange } from "../../core/plan/hardware-change.ts";
 import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
-import type { Gate } from "../../core/plan/plan.ts";
+import { type Gate, writes } from "../../core/plan/plan.ts";
 import { signPlan } from "../../core/plan/sign-plan.ts";
+import { valuesIn } from "../../core/referenced-values.ts";
 import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
+import { isParsed } from "../../manifests/source-manifest.ts";
 import { gateAskerOf } from "../gates/ask-gates.ts";
 import { guard, locateRefusal } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
@@ -21,6 +24,7 @@ import type { Pass } from "../pass.ts";
 import { findSecretUses } from "../plan/find-secret-uses.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import type { SecretValues } from "../secrets/secret-values.ts";
 import { readAccessOf } from "../session.ts";
 import { signableOf, signerOf } from "../signed-inputs.ts";
 
@@ -31,6 +35,8 @@ export type PlanMode = {
   readonly showServer: boolean;
   /** Show live resources that are neither declared nor recorded. */
   readonly showUnmanaged: boolean;
+  /** Show which of the values of secrets are equal. */
+  readonly showFingerprints: boolean;
   /** The changes that the gate counts; null without a gate. */
   readonly gate: Gate | null;
   /** Whether the plan is signed, to be applied later, and names the place of each change. */
@@ -38,7 +44,8 @@ export type PlanMode = {
 };
 
 /** Plans what an apply would do. */
-export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, signs }: PlanMode): Promise<PlanEvent> {
+export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
+  const { showServer, showUnmanaged, showFingerprints, gate, signs } = mode;
   const { session } = pass.connection;
   const stored = await session.heads();
   const { desired, rules, event: read } = pass.read;
@@ -91,9 +98,23 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
     // What an apply would refuse must not be approved.
     signature: signs && signingRefusal({ plan, refusal }) === null ? signatureOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }) : null,
+    ...(showFingerprints && { fingerprints: fingerprintsOf(livePlan, session.values) }),
     unmanaged: showUnmanaged ? await unmanagedBeside(livePlan, pass) : null,
     ...(read.otherDocuments.documents === 0 ? {} : { otherDocuments: read.otherDocuments }),
   };
+}
+
+/** The fingerprints of the values that the plan writes. */
+function fingerprintsOf({ plan, desired }: LivePlan, values: SecretValues): readonly SecretFingerprint[] {
+  const writing = new Set(plan.steps.filter(writes).map(({ identity }) => identity));
+  return desired.manifests.flatMap((manifest): readonly SecretFingerprint[] => {
+    const { identity } = manifest;
+    if (!writing.has(identity) || !isParsed(manifest)) return [];
+    return valuesIn(requireKind(kindsByType, manifest.kind), manifest.value).flatMap(({ name: key, reference }) => {
+      const fingerprint = typeof reference === "string" ? values.fingerprint(identity, reference) : null;
+      return fingerprint === null ? [] : [{ identity, key, fingerprint }];
+    });
+  });
 }
 
 type WithInterrupted = {

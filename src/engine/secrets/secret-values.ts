@@ -2,6 +2,8 @@ import type { Stop } from "../../clock/clock.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { Secret } from "../../contract/secret.ts";
 import type { Identity } from "../../core/manifest.ts";
+import { hmacText } from "../../seal/hmac.ts";
+import { generateKey } from "../../seal/seal-key.ts";
 import type { AgeIdentities } from "../../sops/age-identities.ts";
 import { type OpenedSopsFile, openSopsFile } from "../../sops/read-sops-value.ts";
 import { SopsError } from "../../sops/sops-error.ts";
@@ -17,6 +19,11 @@ export type SecretValues = {
   readonly reader: () => SecretReader;
   /** Keeps the values of a resource until they are written, by their stand-ins, and those before them. */
   readonly keep: (identity: Identity, values: ReadonlyMap<string, Secret>) => void;
+  /**
+   * Eight characters that are the same for the same value, and only in this session: a person sees which values are equal, and
+   * nobody can try values against them later, since the key is random and never stored. Null for what stands for no value that was read.
+   */
+  readonly fingerprint: (identity: Identity, standIn: string) => string | null;
   /** The value that a stand-in is for; null for one that stands for none. */
   readonly open: (identity: Identity, standIn: string) => Secret | null;
 };
@@ -56,6 +63,9 @@ export function secretValues(
   const byName = new Map(sources.map((source) => [source.name, source]));
   const hidden = new Set(sources.flatMap(({ env }) => env ?? []));
   const kept = new Map<Identity, readonly ReadonlyMap<string, Secret>[]>();
+  const sessionKey = generateKey();
+  const keptValue = (identity: Identity, standIn: string): Secret | undefined =>
+    (kept.get(identity) ?? []).map((values) => values.get(standIn)).find((one) => one !== undefined);
   return {
     isReadable: !sendsReferences,
     reader: () => {
@@ -77,13 +87,17 @@ export function secretValues(
       const [last] = kept.get(identity) ?? [];
       kept.set(identity, last === undefined ? [values] : [values, last]);
     },
+    fingerprint: (identity, standIn) => {
+      const value = keptValue(identity, standIn);
+      return value === undefined ? null : hmacText(sessionKey, value.open()).slice(0, 8);
+    },
     open: (identity, standIn) => {
       if (standIn.startsWith(UNREAD_REFERENCE)) {
         if (sendsReferences) return new Secret(standIn);
         throw new TypeError(`a value of ${identity} was not read`);
       }
       if (!standIn.startsWith(VALUE_DIGEST)) return null;
-      const value = (kept.get(identity) ?? []).map((values) => values.get(standIn)).find((one) => one !== undefined);
+      const value = keptValue(identity, standIn);
       if (value === undefined) throw new TypeError(`a value of ${identity} is not known any more`);
       return value;
     },

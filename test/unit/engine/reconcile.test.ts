@@ -38,7 +38,11 @@ async function targetWith(files: { readonly [file: string]: string }, env: { rea
     target,
     context,
     plan: () =>
-      reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false }, context),
+      reconcile(
+        target,
+        { is: "plan", showServer: false, showUnmanaged: false, showFingerprints: false, gate: null, signs: false },
+        context,
+      ),
     drift: () => reconcile(target, { is: "drift" }, context),
     apply: () => reconcile(target, apply, context),
     recorded: async () => {
@@ -123,7 +127,14 @@ test.each([
     retryNow: () => undefined,
   };
   const following = { ...target, source: { ...target.source, commits } };
-  const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false } as const;
+  const mode = {
+    is: "plan",
+    showServer: false,
+    showUnmanaged: false,
+    showFingerprints: false,
+    gate: null,
+    signs: false,
+  } as const;
   const readPaths: unknown[] = [];
   const onRead = (paths: unknown): void => void readPaths.push(paths);
   const again = (memory: ReadMemory) => reconcileAgain(following, mode, { memory, onRead }, context);
