@@ -16,7 +16,8 @@ export class UnreadableFileError extends Error {
 
 /** Enough for a token, a key, or all certificates of a system. */
 const MAX_BYTES = 4 * 1024 * 1024;
-const PIECE_BYTES = 1024 * 1024;
+const MIB = 1024 * 1024;
+const PIECE_BYTES = MIB;
 
 // It may have been replaced since it was looked at: opening a pipe must not wait for its other end.
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -42,7 +43,7 @@ export function readGivenFile(path: string, mostBytes = MAX_BYTES): Buffer {
     const code = cause instanceof Error && "code" in cause ? cause.code : "unknown";
     throw new UnreadableFileError(`cannot be read (${code})`, { isAbsent: code === "ENOENT", cause });
   }
-  throw new UnreadableFileError(`is larger than ${mostBytes / PIECE_BYTES} MiB`, {});
+  throw new UnreadableFileError(`is larger than ${sizeText(mostBytes)}`, {});
 }
 
 /** The same as text. */
@@ -76,4 +77,8 @@ function readAtMost(
     length += count;
   }
   return null;
+}
+
+function sizeText(bytes: number): string {
+  return bytes < MIB ? `${Math.floor(bytes / 1024)} KiB` : `${Math.floor(bytes / MIB)} MiB`;
 }

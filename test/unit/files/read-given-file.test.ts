@@ -46,6 +46,12 @@ test("S86 a pipe, a device, a socket, a folder and a file that is too large are 
   for (const device of ["/dev/zero", "/dev/null"]) expect(refusal(device)).toBe("is a device, not a regular file");
 });
 
+test("a small limit is told in KiB", async () => {
+  const path = join(await temporaryFolder(), "file");
+  writeFileSync(path, "x".repeat(70_000));
+  expect(() => readGivenFile(path, 64 * 1024 + 1)).toThrow("is larger than 64 KiB");
+});
+
 // These read files of the package, of the kernel, or of a folder that is ours.
 const others = [
   "src/commands/targets/target-state.ts",
