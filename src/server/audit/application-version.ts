@@ -19,29 +19,29 @@ export function manifestHash(manifest: JsonObject): string {
   return hash("sha256", JSON.stringify(manifest), "base64url");
 }
 
-const versions = preparedQuery(
-  (
-    database: Kysely<Tables>,
-    { application, from, to }: { readonly application: string; readonly from: number; readonly to: number },
-  ) =>
-    database
-      .selectFrom("deployments")
-      .select(["version", "json"])
-      .where("application_id", "=", application)
-      .where("version", "in", [from, to]),
+type Named = Pick<ApplicationVersion, "application" | "version">;
+
+const byVersion = preparedQuery((database: Kysely<Tables>, { application, version }: Named) =>
+  database
+    .selectFrom("deployments")
+    .select("json")
+    .where("application_id", "=", application)
+    .where("version", "=", version),
 );
 
-/** The manifests of a version and of the one before; null for one that is not there. */
-export async function manifestsOf(
+/** The manifest of a version; null where it is not there. */
+export async function manifestOfVersion(
   database: Kysely<Tables>,
-  { application, version }: ApplicationVersion,
-): Promise<{ readonly before: JsonObject | null; readonly after: JsonObject | null }> {
-  const rows = await versions(database, { application, from: version - 1, to: version });
-  const manifestOf = (one: number): JsonObject | null => {
-    const row = rows.find((candidate) => Number(candidate.version) === one);
-    return row === undefined ? null : fromText(row.json).manifest;
-  };
-  return { before: manifestOf(version - 1), after: manifestOf(version) };
+  { application, version }: Named,
+): Promise<JsonObject | null> {
+  const [row] = await byVersion(database, { application, version });
+  return row === undefined ? null : fromText(row.json).manifest;
+}
+
+/** The manifest of a version as it was written; null where it is not there, or is another one now. */
+export async function writtenManifest(database: Kysely<Tables>, named: ApplicationVersion): Promise<JsonObject | null> {
+  const found = await manifestOfVersion(database, named);
+  return found !== null && manifestHash(found) === named.manifestHash ? found : null;
 }
 
 /** The version that the details of a row name; null where they name none, or nothing that can be looked up. */
@@ -55,10 +55,4 @@ export function versionIn(details: string): ApplicationVersion | null {
   } catch {
     return null;
   }
-}
-
-/** Whether a version has the manifest that was written. */
-export async function isAsWritten(database: Kysely<Tables>, named: ApplicationVersion): Promise<boolean> {
-  const { after } = await manifestsOf(database, named);
-  return after !== null && manifestHash(after) === named.manifestHash;
 }

@@ -1,7 +1,7 @@
 import type { SealKey } from "../../seal/seal-key.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
-import { isAsWritten, versionIn } from "./application-version.ts";
+import { versionIn, writtenManifest } from "./application-version.ts";
 import { type LinkedRow, linkOf, markSignature } from "./chain.ts";
 import { auditKeys } from "./keys.ts";
 
@@ -126,7 +126,7 @@ async function checkVersion(
   findings: ChainFinding[],
 ): Promise<void> {
   const made = details === null ? null : versionIn(details);
-  if (made === null || (await isAsWritten(read, made))) return;
+  if (made === null || (await writtenManifest(read, made)) !== null) return;
   findings.push({ kind: "changed-version", chain, from: Number(number), to: Number(number), id });
 }
 

@@ -4,7 +4,7 @@ import { operations } from "../../contract/operations.ts";
 import { STAGED_FILES } from "../../contract/staged-files.ts";
 import { badRequest, forbidden } from "../../http/http-error.ts";
 import { subjectName } from "../../model/roles.ts";
-import { type ApplicationVersion, manifestHash, manifestsOf } from "../audit/application-version.ts";
+import { type ApplicationVersion, manifestOfVersion, writtenManifest } from "../audit/application-version.ts";
 import type { AuditDetails } from "../audit/entry.ts";
 import { type FieldChanges, fieldChanges } from "../audit/field-changes.ts";
 import { isTenantAdmin } from "../auth/access.ts";
@@ -128,12 +128,12 @@ async function auditRow(row: Tables["audit"], read: Kysely<Tables>): Promise<Aud
   };
 }
 
-/** What a version has changed; nothing where either manifest is not what was written: `audit verify` tells so. */
+/** What a version has changed; nothing where it is not as it was written, or the one before is gone: `audit verify` tells so. */
 async function changesBy(made: ApplicationVersion, read: Kysely<Tables>): Promise<FieldChanges> {
   if (made.version === 1) return { isNew: true };
-  const { before, after } = await manifestsOf(read, made);
-  if (before === null || after === null || manifestHash(after) !== made.manifestHash) return {};
-  return fieldChanges({ before, after });
+  const before = await manifestOfVersion(read, { ...made, version: made.version - 1 });
+  const after = before === null ? null : await writtenManifest(read, made);
+  return before === null || after === null ? {} : fieldChanges({ before, after });
 }
 
 function checkpointRow({ id, at, chain, number, key_id: key, link, signature }: Tables["audit_marks"]): AuditRow {
