@@ -5,7 +5,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import type { Clock, Stop } from "../../clock/clock.ts";
 import type { ManifestHead } from "../../core/manifest.ts";
 import { treeDigest } from "../../model/tree-digest.ts";
-import { stampOf } from "../../source/file-stamp.ts";
+import { type Stamp, stampOf } from "../../source/file-stamp.ts";
 import { realRoot } from "../../source/source-root.ts";
 import { FilesError } from "./files-error.ts";
 import { type FilesFolder, findFiles, type UndigestedFile, unreadable } from "./find-files.ts";
@@ -47,26 +47,25 @@ export async function readVersionFiles(
   const { known, onRead } = reading;
   const { start, folder } = startOf(path, manifest, place);
   const found = await findFiles(start, folder, reading);
-  const sized = await Promise.all(found.map(async (file) => ({ file, size: (await stampAt(file)).size })));
-  const total = sized.reduce((sum, { size }) => sum + size, 0);
+  const stamped = await Promise.all(found.map(async (file) => ({ ...file, stamp: await stampAt(file) })));
+  const total = stamped.reduce((sum, { stamp }) => sum + stamp.size, 0);
   let done = 0;
   const onBytes = (bytes: number): void => {
     done += bytes;
     onRead(done, total);
   };
   const files: VersionFile[] = [];
-  for (const file of found) files.push(await digestOf(file, onBytes, reading));
+  for (const file of stamped) files.push(await digestOf(file, onBytes, reading));
   await known.store();
   return { digest: treeDigest(files), bytes: files.reduce((sum, { size }) => sum + size, 0), files };
 }
 
 async function digestOf(
-  file: UndigestedFile,
+  { stamp, ...file }: UndigestedFile & { readonly stamp: Stamp },
   onBytes: (bytes: number) => void,
   reading: FilesReading,
 ): Promise<VersionFile> {
   const { known, clock } = reading;
-  const stamp = await stampAt(file);
   const digest = await known.find(file, stamp);
   if (digest !== null) {
     onBytes(stamp.size);
@@ -78,7 +77,7 @@ async function digestOf(
   return read;
 }
 
-async function stampAt({ real, path }: UndigestedFile) {
+async function stampAt({ real, path }: UndigestedFile): Promise<Stamp> {
   return stampOf(
     await stat(real).catch((error: unknown) => {
       throw unreadable(path, error);
