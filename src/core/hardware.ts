@@ -13,6 +13,7 @@ export type Hardware = {
   readonly devices: ReadonlyMap<string, number>;
 };
 
+/** What reserves nothing. */
 export const NO_HARDWARE: Hardware = { replicas: 0, cpu: 0, memory: 0, storage: 0, devices: new Map() };
 
 const MB_IN_GB = 1000;

@@ -5,6 +5,7 @@ import type {
   NotChecked,
   NotWritable,
   Risk,
+  SecretFingerprint,
   SecretUse,
 } from "../contract/generated/output.ts";
 import type { Step } from "../core/plan/plan.ts";
@@ -109,6 +110,15 @@ function differenceText(
 function signed(value: number): string {
   const digits = Math.abs(value).toLocaleString("en-US", { maximumFractionDigits: 3 });
   return `${value < 0 ? "−" : "+"}${digits}`;
+}
+
+/** Which of the values that a plan writes are equal, each name written by `nameOf`: one text, or none. */
+export function fingerprintTexts(
+  fingerprints: readonly SecretFingerprint[],
+  nameOf: (name: string) => string,
+): readonly string[] {
+  const texts = fingerprints.map(({ identity, key, fingerprint }) => `${nameOf(`${identity}[${key}]`)} ${fingerprint}`);
+  return texts.length === 0 ? [] : [`Fingerprints of this run: ${texts.join(", ")}`];
 }
 
 /** Who uses the secrets whose values a plan changes, each name written by `nameOf`: one text for each secret. */

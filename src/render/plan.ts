@@ -20,7 +20,14 @@ import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
-import { hardwareTexts, interruptedLines, notCheckedCounts, notWritableText, secretUseTexts } from "./plan-notes.ts";
+import {
+  fingerprintTexts,
+  hardwareTexts,
+  interruptedLines,
+  notCheckedCounts,
+  notWritableText,
+  secretUseTexts,
+} from "./plan-notes.ts";
 import { registryOnlyLines } from "./registry-only.ts";
 import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
 import { type Fold, foldSteps, guardCounts, stepLines, titleLine } from "./step.ts";
@@ -90,11 +97,11 @@ export function planText(plan: Plan, view: PlanView): string {
     "",
     ...body,
     ...missingExtensionsText(view.notUsed ?? [], view),
-    ...fingerprintLines(view),
-    ...secretUseLines(view),
+    ...remarkLines(fingerprintTexts(view.fingerprints ?? [], printable), view),
+    ...remarkLines(secretUseTexts(view.secretUses ?? [], printable), view),
     ...notCheckedLines(plan, view),
     ...notes,
-    ...hardwareLines(view),
+    ...remarkLines(hardwareTexts(view.hardware, printable), view),
     ...end,
     ...notWritableLines(view),
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
@@ -158,25 +165,11 @@ function notAdoptedLines({ diagnostics }: Plan, { paint, width }: PlanView): rea
   );
 }
 
-function fingerprintLines({ fingerprints = [], width }: PlanView): readonly string[] {
-  const texts = fingerprints.map(
-    ({ identity, key, fingerprint }) => `${printable(`${identity}[${key}]`)} ${fingerprint}`,
-  );
-  if (texts.length === 0) return [];
-  return wrapWords(`Fingerprints of this run: ${texts.join(", ")}`, { indent: "", nextIndent: "  ", width });
-}
-
-function secretUseLines({ secretUses = [], width }: PlanView): readonly string[] {
-  return secretUseTexts(secretUses, printable).flatMap((text) =>
-    wrapWords(text, { indent: "", nextIndent: "  ", width }),
-  );
+function remarkLines(texts: readonly string[], { width }: Pick<PlanView, "width">): readonly string[] {
+  return texts.flatMap((text) => wrapWords(text, { indent: "", nextIndent: "  ", width }));
 }
 
 // Whoever plans need not be who applies, so this is a remark.
-function hardwareLines({ hardware, width }: PlanView): readonly string[] {
-  return hardwareTexts(hardware, printable).flatMap((text) => wrapWords(text, { indent: "", nextIndent: "  ", width }));
-}
-
 function notWritableLines({ notWritable = [], paint, width }: PlanView): readonly string[] {
   const text = notWritableText(notWritable, printable);
   if (text === null) return [];

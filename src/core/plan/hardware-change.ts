@@ -18,21 +18,21 @@ type Compared = {
  * change nothing of it. Resources whose live manifest is not known are not counted.
  */
 export function hardwareChange({ steps }: Pick<Plan, "steps">, compared: Compared): HardwareChange | null {
-  const writing = new Map(steps.filter(writes).map((step) => [step.identity, step]));
-  const grown = new Map<string, Hardware[]>();
+  const writing = new Map(steps.filter(writes).map(({ identity, action }) => [identity, action]));
+  const grown = new Map<string, Hardware>();
   for (const manifest of compared.manifests) {
-    const step = writing.get(manifest.identity);
-    const growth = step === undefined ? null : growthOf(manifest, step.action === "create", compared);
+    const action = writing.get(manifest.identity);
+    const growth = action === undefined ? null : growthOf(manifest, action === "create", compared);
     if (growth === null) continue;
     const workspace = groupOf(manifest, compared.kinds) ?? "";
-    grown.set(workspace, [...(grown.get(workspace) ?? []), growth]);
+    grown.set(workspace, hardwareSum([grown.get(workspace) ?? NO_HARDWARE, growth]));
   }
   const workspaces = [...grown]
-    .map(([workspace, all]) => ({ workspace, difference: differenceOf(hardwareSum(all)) }))
+    .map(([workspace, growth]) => ({ workspace, difference: differenceOf(growth) }))
     .filter(({ difference }) => isChange(difference))
     .toSorted((one, other) => compareText(one.workspace, other.workspace));
   if (workspaces.length === 0) return null;
-  return { total: differenceOf(hardwareSum([...grown.values()].flat())), workspaces };
+  return { total: differenceOf(hardwareSum([...grown.values()])), workspaces };
 }
 
 function growthOf(manifest: ManifestHead, isNew: boolean, { live, kinds }: Compared): Hardware | null {
