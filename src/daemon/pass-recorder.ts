@@ -198,18 +198,23 @@ function rolloutsBetweenPasses() {
       for (const one of found.statuses) if (one.rollout === "progressing") progressing.set(one.identity, one);
       return found;
     },
-    ended: ({ identity, rollout }: RolledOut, now: number): ResourcesSeen | null => {
+    ended: ({ identity, rollout, rolloutStatus }: RolledOut, now: number): ResourcesSeen | null => {
       const status = progressing.get(identity);
       progressing.delete(identity);
       // It may end before its pass does.
       if (status === undefined) early.set(identity, rollout);
       if (status === undefined) return null;
-      return { at: new Date(now).toISOString(), commit, isWhole: false, statuses: [{ ...status, rollout }] };
+      return {
+        at: new Date(now).toISOString(),
+        commit,
+        isWhole: false,
+        statuses: [{ ...status, rollout, ...(rolloutStatus !== undefined && { rolloutStatus }) }],
+      };
     },
   };
 }
 
-type RolledOut = { readonly identity: Identity; readonly rollout: RolloutResult };
+type RolledOut = Pick<ResourceStatus, "identity" | "rollout" | "rolloutStatus">;
 
 /** Reads what is stored of a target; null if that is not possible: the next pass tells it, and must not depend on it. */
 export async function unlessUnreadable<Stored>(

@@ -49,10 +49,11 @@ export function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
   const written = outcomes.filter((outcome) => !isInvalid(outcome));
   const drifted = new Map(plan.steps.filter(isDrifted).map((step) => [step.identity, writerOf(step)]));
   return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
-    written.map(({ identity, result, rollout, error }) => ({
+    written.map(({ identity, result, rollout, rolloutStatus, error }) => ({
       identity,
       state: result,
       rollout: ended.get(identity) ?? rollout,
+      ...(rolloutStatus !== undefined && { rolloutStatus }),
       hasDrifted: drifted.has(identity),
       why: error === null ? null : redactFailureMessage(error.message).slice(0, MAX_WHY),
       ...drifted.get(identity),

@@ -7,6 +7,7 @@ import type { Run } from "../engine/run.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import type { TargetClaim } from "../state/target-store.ts";
 import { storeErrorCode } from "../store/store-error.ts";
+import { createLeftRollouts, type LeftRollouts } from "./left-rollouts.ts";
 import { NotNowError, type PassAgain } from "./pass-queue.ts";
 import { followSource } from "./source-watcher.ts";
 import { claimRefusal } from "./target-claim.ts";
@@ -30,9 +31,9 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   const leader = leaderOf(context, () => ended.abort());
   if (leader !== null && !(await isConnected(target, leader, context, signal))) return;
   await follower.follow();
-  const rollouts = unfinishedWork(onFailure, signal);
+  const rollouts = createLeftRollouts(onFailure, signal);
   const own = { ...context, stopping: signal };
-  const pass = createPass(target, own, { follower, leader, onLeft: rollouts.add });
+  const pass = createPass(target, own, { follower, leader, rollouts });
   const inTurns = leader === null ? passInTurn(target, pass, { ...own, rollouts }) : pass;
   await queue.work(name, inTurns, {
     intervalMs,
@@ -88,7 +89,7 @@ function connectLeader(target: Target, leader: Leader, run: Run): Promise<Target
   return leader.connect(connect, run);
 }
 
-type OwnTurns = RunContext & { readonly rollouts: UnfinishedWork };
+type OwnTurns = RunContext & { readonly rollouts: LeftRollouts };
 
 /** A pass that takes the lock of the state for itself alone, since other processes run passes of the target too. */
 function passInTurn(target: Target, pass: TargetPass, run: OwnTurns): TargetPass {
@@ -169,26 +170,6 @@ function leaderOf({ election, replaced, onTakeover, onWorked }: RunContext, end:
     else onTakeover();
     endStandby();
   });
-}
-
-type UnfinishedWork = {
-  readonly add: (work: Promise<void>) => void;
-  readonly ended: () => Promise<unknown>;
-};
-
-// The rollouts that passes no longer wait for.
-function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal): UnfinishedWork {
-  const unfinished = new Set<Promise<void>>();
-  const onError = (error: unknown): void => {
-    if (!signal.aborted) onFailure(error);
-  };
-  return {
-    add: (work) => {
-      const ended = work.catch(onError).finally(() => unfinished.delete(ended));
-      unfinished.add(ended);
-    },
-    ended: () => Promise.all(unfinished),
-  };
 }
 
 // At most a tenth earlier or later than the interval.

@@ -20,6 +20,7 @@ import { storeErrorCode } from "../store/store-error.ts";
 import type { PassTimes } from "./ended-pass.ts";
 import { askAtFreezeEnd } from "./freeze-end.ts";
 import type { KeptMemories } from "./kept-memories.ts";
+import type { LeftRollouts } from "./left-rollouts.ts";
 import {
   type DuePass,
   type PassAgain,
@@ -97,7 +98,7 @@ export type PassOptions = {
   readonly follower: SourceFollower;
   /** Null where each pass takes its own right to write. */
   readonly leader: Leader | null;
-  readonly onLeft: (work: Promise<void>) => void;
+  readonly rollouts: LeftRollouts;
 };
 
 /** Runs a pass of a target, one after the other; where processes share them, in a turn of its own. */
@@ -200,6 +201,8 @@ async function makePass(
     const recorded = turn === undefined ? null : recordPass(target, turn, startedAt);
     const emit: RunContext["emit"] = (event) => {
       if (event.what === "kept" && event.reason === "Unreachable") isSourceReached = false;
+      // Whether an `ensure` writes anything is not known yet.
+      if (event.what === "started" && event.step.action !== "ensure") context.rollouts.supersede(event.step.identity);
       recorded?.onEvent(event);
       context.emit(event);
     };
@@ -239,10 +242,10 @@ async function recalled(target: Target, { leader, onRecall }: PassContext): Prom
 function modeOf(
   scope: PassScope,
   stopWaiting: AbortSignal,
-  { sync, leader, onLeft }: PassContext,
+  { sync, leader, rollouts }: PassContext,
 ): ApplyMode | PlanMode {
   return sync === "heal"
-    ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
+    ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft: rollouts.add } }
     : { is: "plan", showServer: false, showUnmanaged: false, showFingerprints: false, gate: null, signs: false };
 }
 

@@ -3,7 +3,7 @@ import type { Reader } from "../client/reader.ts";
 import type { Stop } from "../clock/clock.ts";
 import type { Deployment } from "../contract/generated/resources.ts";
 import { text } from "../contract/json.ts";
-import { rolloutState } from "../contract/rollout-state.ts";
+import { type RolloutState, rolloutState } from "../contract/rollout-state.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Step } from "../core/plan/plan.ts";
 import type { Outcome } from "../core/report/report.ts";
@@ -23,7 +23,7 @@ export type RolloutFollowing = {
 };
 
 /** How a rollout ended, and the run that it started, if any. */
-export type RolloutEnd = Pick<Outcome, "rollout" | "run">;
+export type RolloutEnd = Pick<Outcome, "rollout" | "rolloutStatus" | "run">;
 
 /** Follows the rollout of a step and the run that it starts; null where the step starts no rollout. */
 export async function rollout(step: Step, written: WriteResult, following: RolloutFollowing): Promise<RolloutEnd> {
@@ -36,24 +36,41 @@ export async function rollout(step: Step, written: WriteResult, following: Rollo
   if ((now !== "progressing" && started === null) || !rules.wait) return { rollout: now };
   if (!row.id || !row.stamp) return { rollout: null };
   const deployed = { applicationId: row.id, deploymentId: row.stamp, started };
-  const ending = followToEnd(step, deployed, following).catch((error: unknown): RolloutEnd => {
-    if (run.stopping.aborted || error instanceof ClientError) return { rollout: "progressing" };
-    throw error;
-  });
+  let status = row.status?.status ?? "";
+  const replaced = new AbortController();
+  const onStatus = (next: string): void => {
+    status = next;
+    run.emit({ what: "rollout", step, status });
+  };
+  const signal = AbortSignal.any([run.stopping, replaced.signal]);
+  const withStatus = (end: RolloutEnd): RolloutEnd =>
+    end.rollout === "superseded" && status !== "" ? { ...end, rolloutStatus: status } : end;
+  const ending = followToEnd(deployed, { ...following, onStatus, signal })
+    .catch((error: unknown): RolloutEnd => {
+      if (replaced.signal.aborted) return { rollout: "superseded" };
+      if (run.stopping.aborted || error instanceof ClientError) return { rollout: "progressing" };
+      throw error;
+    })
+    .then(withStatus);
   if (await endsBefore(ending, run.stopWaiting)) return ending;
   const { identity } = step;
-  run.onLeft(ending.then(({ rollout }) => run.emit({ what: "rolled-out", identity, rollout })));
+  const ended = ending.then(({ run: _, ...end }) => run.emit({ what: "rolled-out", identity, ...end }));
+  run.onLeft({ identity, ended, supersede: () => replaced.abort() });
   return { rollout: "progressing" };
 }
 
 // The run gets the time that the rollout leaves.
 async function followToEnd(
-  step: Step,
   { started, ...rollout }: Rollout & { readonly started: DeployedRun | null },
-  { reader, rules, run: { clock, stopping: signal, emit } }: RolloutFollowing,
+  {
+    reader,
+    rules,
+    run: { clock },
+    onStatus,
+    signal,
+  }: RolloutFollowing & Stop & { readonly onStatus: (status: string) => void },
 ): Promise<RolloutEnd> {
   const end = clock.monotonic() + rules.rolloutTimeoutMs;
-  const onStatus = (status: string): void => emit({ what: "rollout", step, status });
   const timeoutMs = rules.rolloutTimeoutMs;
   const ended = await followRollout(reader, rollout, { clock, timeoutMs, onStatus, signal });
   if (ended !== "succeeded" || started === null) return { rollout: ended };
@@ -86,17 +103,30 @@ async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promis
 /** The deployment whose rollout is followed. */
 type Rollout = { readonly applicationId: string; readonly deploymentId: string };
 
-/** Follows a rollout through `listDeployments` until it ends or times out. */
+/** Follows a rollout through `listDeployments` until it ends, a newer deployment replaces it, or it times out. */
 export async function followRollout(
   reader: Reader,
   { applicationId, deploymentId }: Rollout,
   following: Following,
-): Promise<PollEnd> {
-  return pollUntilEnd(async () => {
-    const deployment = await readDeployment(reader, applicationId, { deploymentId }, following.signal);
-    const current = deployment?.currentStatus;
-    return { status: current?.status ?? "", state: rolloutState(current) };
+): Promise<PollEnd<RolloutState | "superseded">> {
+  return pollUntilEnd<RolloutState | "superseded">(async () => {
+    const newest = await readDeployment(reader, applicationId, {}, following.signal);
+    const isNewest = newest === undefined || newest.id === deploymentId;
+    const own = isNewest ? newest : await readDeployment(reader, applicationId, { deploymentId }, following.signal);
+    const current = own?.currentStatus;
+    const status = current?.status ?? "";
+    const state = rolloutState(current);
+    const isReplaced = !isNewest && own !== undefined && isNewer(newest, own);
+    const isOpen = state === "progressing" || status === CANCELLED;
+    return { status, state: isReplaced && isOpen ? "superseded" : state };
   }, following);
+}
+
+const CANCELLED = "CANCELLED";
+
+// A list may not have the newest deployment yet.
+function isNewer({ version: newer }: Deployment, { version: older }: Deployment): boolean {
+  return newer !== undefined && older !== undefined && newer > older;
 }
 
 /** The deployment that an application is still rolling out; undefined when the newest one has ended. */

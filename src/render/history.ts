@@ -2,6 +2,7 @@ import type { PassRecord, ResourceEvent } from "../core/report/target-status.ts"
 import { changeLines } from "./change.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
+import { rolloutEndText } from "./outcome.ts";
 import { plain } from "./paint.ts";
 import { commitText, machineText, resultText } from "./status.ts";
 import { wrappedLines } from "./wrap.ts";
@@ -52,10 +53,10 @@ function actionText(pass: PassRecord): string {
   return `action${machineText(pass)}  ${printable(pass.message ?? "")}`;
 }
 
-function eventText({ at, commit, identity, state, rollout, hasDrifted, why, changedBy }: ResourceEvent): string {
+function eventText({ at, commit, identity, state, hasDrifted, why, changedBy, ...event }: ResourceEvent): string {
   const facts = [
     state,
-    ...(rollout === null ? [] : [`rollout ${rollout}`]),
+    ...(event.rollout === null ? [] : [rolloutEndText(event)]),
     ...(hasDrifted ? [`live had drifted${byText(changedBy)}`] : []),
   ].join(", ");
   const end = why === null ? facts : `${facts}: ${why}`;

@@ -103,6 +103,11 @@ function withCreatedFields(
   return taken.length === 0 ? heads : withBehind(heads, paint("dim", cutEnd(taken.join(" · "), room)));
 }
 
+/** How a rollout ended, with the status that a superseded one had. */
+export function rolloutEndText({ rollout, rolloutStatus }: Pick<Outcome, "rollout" | "rolloutStatus">): string {
+  return `rollout ${rollout}${rolloutStatus === undefined ? "" : ` at ${rolloutStatus}`}`;
+}
+
 /** A resource's result and name, then the result of its rollout and its relation to an interrupted run. */
 export function outcomeHead(outcome: Outcome, { paint, width }: OutcomeView): readonly string[] {
   const { result, identity, rollout, run, interrupted } = outcome;
@@ -112,7 +117,7 @@ export function outcomeHead(outcome: Outcome, { paint, width }: OutcomeView): re
   const notes = [
     // A run begins when the rollout has succeeded, and its end is theirs.
     run === undefined ? "" : startedRunNote(run),
-    rollout === null || (run !== undefined && rollout !== "timeout") ? "" : `rollout ${rollout}`,
+    rollout === null || (run !== undefined && rollout !== "timeout") ? "" : rolloutEndText(outcome),
     interrupted === undefined ? "" : interruptedText[interrupted],
   ]
     .filter((note) => note !== "")

@@ -11,6 +11,7 @@ import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { severityCounts } from "./diagnostics.ts";
 import { orphansText } from "./orphans.ts";
+import { rolloutEndText } from "./outcome.ts";
 
 /** A daemon's event, before its time and target are added. */
 export type WatchEventBody = Omit<WatchEvent, "format_version" | "time" | "target">;
@@ -50,7 +51,7 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
     case "rolled-out": {
       const { identity, rollout } = event;
       const level = hasBadRollout(event) ? "error" : "info";
-      return [{ level, event: "rollout", revision: null, identity, message: `rollout ${rollout}`, rollout }];
+      return [{ level, event: "rollout", revision: null, identity, message: rolloutEndText(event), rollout }];
     }
     case "waiting":
       return [infoEvent("waiting", event.text)];

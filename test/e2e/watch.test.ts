@@ -47,8 +47,8 @@ describe("watch", () => {
     await watch.shows("stdout", /updated {3}team\/ml/);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     await watch.shows("stderr", /^waiting: 1 rollout, until /m);
+    await watch.shows("stdout", /Z service\/dev:web\/api {2}rollout superseded at ROLLOUT_STARTED$/m);
     proxy.set("healthy");
-    await watch.shows("stdout", /Z service\/dev:web\/api {2}rollout succeeded$/m);
     await eventually("the second deployment", () =>
       server
         .effects()

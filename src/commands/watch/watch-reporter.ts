@@ -9,7 +9,7 @@ import { printable } from "../../render/escape.ts";
 import { failureText } from "../../render/failure.ts";
 import { leftOutText, otherDocumentsText } from "../../render/left-out.ts";
 import { orphanLines, orphanNotes } from "../../render/orphans.ts";
-import { needsAttention } from "../../render/outcome.ts";
+import { needsAttention, rolloutEndText } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
 import { planLine } from "../../render/plan.ts";
 import { missingExtensionsText } from "../../render/report-notes.ts";
@@ -96,7 +96,9 @@ function textReporter(invocation: Invocation): WatchReporter {
           return applies.applied(event);
         case "rolled-out":
           if (event.rollout !== "progressing")
-            stdout.write(`${timestampText(clock.now())} ${printable(event.identity)}  rollout ${event.rollout}\n`);
+            stdout.write(
+              `${timestampText(clock.now())} ${printable(event.identity)}  ${printable(rolloutEndText(event))}\n`,
+            );
           return;
         default:
           if (event.what === "waiting" || event.what === "standing-by") changes.markWritten();

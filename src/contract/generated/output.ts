@@ -5,9 +5,9 @@ import type { Json } from "../json.ts";
  */
 export type OutcomeResult = ("created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown" | "invalid")
 /**
- * How the rollout that a write started ended; null when it started none or nobody waited
+ * How the rollout that a write started ended; `superseded` if a newer write of the same resource replaced it first; null when it started none or nobody waited
  */
-export type RolloutResult = ("succeeded" | "failed" | "timeout" | "progressing" | null)
+export type RolloutResult = ("succeeded" | "failed" | "timeout" | "superseded" | "progressing" | null)
 /**
  * Version of the format: the first number grows when a reader of the older format would misread the newer one
  */
@@ -111,6 +111,10 @@ readonly file: (string | null)
  */
 readonly line?: (number | null)
 readonly rollout: RolloutResult
+/**
+ * The last status of a rollout that was superseded, such as ROLLOUT_STARTED; left out for others
+ */
+readonly rolloutStatus?: string
 readonly run?: ShownRun
 /**
  * Why it did not go well
@@ -744,6 +748,10 @@ export type ResourceEvent = {
 readonly identity: string
 readonly state: ResourceState
 readonly rollout: RolloutResult
+/**
+ * The last status of a rollout that was superseded, such as ROLLOUT_STARTED; left out for others
+ */
+readonly rolloutStatus?: string
 /**
  * Whether it had drifted when the pass began
  */

@@ -30,7 +30,6 @@ import type {
   Outcome,
   RecordsReport,
   ResolveReport,
-  RolloutResult,
   UnlockReport,
   WhyReport,
 } from "./report.ts";
@@ -182,8 +181,8 @@ export type ProgressEvent =
   | { readonly what: "rollout"; readonly step: Step; readonly status: string }
   /** No progress for some seconds: what the pass waits for, and until when. */
   | { readonly what: "waiting"; readonly text: string }
-  /** A rollout that the pass did not wait for has ended. */
-  | { readonly what: "rolled-out"; readonly identity: Identity; readonly rollout: RolloutResult }
+  /** A rollout that the pass did not wait for has ended; `rolloutStatus` is its last status if it was superseded. */
+  | ({ readonly what: "rolled-out"; readonly identity: Identity } & Pick<Outcome, "rollout" | "rolloutStatus">)
   /**
    * The pass would be made from what an earlier one was made from, so what that one has reported follows. `isOwn`: this process has had the
    * pass before.

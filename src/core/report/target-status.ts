@@ -16,6 +16,8 @@ export type ResourceStatus = {
   readonly identity: Identity;
   readonly state: ResourceState;
   readonly rollout: RolloutResult;
+  /** The last status of a rollout that was superseded; absent for others. */
+  readonly rolloutStatus?: string;
   /** Whether it had drifted when the pass began. */
   readonly hasDrifted: boolean;
   /** Why it is not as declared; null when it is. */
