@@ -18,7 +18,7 @@ import { type ConfiguredRules, type DesiredRead, load, type SourceReading } from
 import type { Pass } from "./pass.ts";
 import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
 import type { ApplyMode } from "./passes/apply-pass.ts";
-import { driftPass } from "./passes/drift-pass.ts";
+import { type DriftMode, driftPass } from "./passes/drift-pass.ts";
 import { type ForgetMode, forgetPass } from "./passes/forget-pass.ts";
 import type { ImportMode } from "./passes/import-pass.ts";
 import { type PlanMode, planPass } from "./passes/plan-pass.ts";
@@ -36,7 +36,7 @@ import type { Target, TargetConnection } from "./target.ts";
 /** What a pass does. */
 export type Mode =
   | PlanMode
-  | { readonly is: "drift" }
+  | DriftMode
   | ApplyMode
   | AdoptMode
   | ForgetMode
@@ -217,7 +217,7 @@ async function readNewest(
     const onConfig: SourceReading["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
     // These read the same files again, with their changes.
-    const again = mode.is === "promote" || mode.is === "update" ? { before: null } : readingAgain(memory, target);
+    const again = editsFiles(mode) ? { before: null } : readingAgain(memory, target);
     const read = await load(target, run, { ...again, checksBranch, onConfig });
     if (mode.is === "apply") await target.order?.require(read.desired.revision, run);
     // A plan outside a daemon only warns about the checkout.
@@ -229,6 +229,10 @@ async function readNewest(
     if (!isAboutSource(error)) throw error;
     return lastAppliedInstead(error, memory, target, run);
   }
+}
+
+function editsFiles(mode: Mode): boolean {
+  return mode.is === "promote" || mode.is === "update" || (mode.is === "drift" && mode.propose !== undefined);
 }
 
 // Only a daemon reads another revision later; other commands need not keep this one in memory.
@@ -254,7 +258,7 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "plan":
       return planPass(pass, mode);
     case "drift":
-      return driftPass(pass, { isAtBase: source.base !== null });
+      return driftPass(pass, { ...mode, isAtBase: source.base !== null });
     case "adopt":
       return adoptPass(pass, mode);
     case "forget":

@@ -10,6 +10,7 @@ import { kindsByType } from "../kinds/index.ts";
 import { type ApplyView, applyText } from "./apply.ts";
 import { gitlabReport } from "./ci/gitlab-report.ts";
 import { driftText } from "./drift.ts";
+import { driftProposalText } from "./drift-proposal.ts";
 import { jsonText } from "./escape.ts";
 import { driftMarkdown } from "./markdown/drift.ts";
 import { planMarkdown } from "./markdown/plan.ts";
@@ -118,15 +119,22 @@ function signed(plan: Plan, { signature }: PlanEvent): object {
 export function driftReport(event: DriftEvent, base: string | null, view: ReportView): string {
   const { report, notUsed, access, unrecorded, selected } = event;
   if (view.output === "json")
-    return jsonText({ ...report, ...registryOnlyIn(event), ...accessIn(access), ...notUsedIn(notUsed) });
+    return jsonText({
+      ...report,
+      ...(event.proposed === undefined ? {} : { proposal: event.proposed }),
+      ...registryOnlyIn(event),
+      ...accessIn(access),
+      ...notUsedIn(notUsed),
+    });
   if (view.output === "markdown")
     return driftMarkdown({ ...report, ...registryOnlyIn(event) }, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state: compared with ${what} instead`;
   const shown = { ...view, access, ...registryOnlyIn(event) };
-  if (unrecorded === 0) return driftText(report, shown, null, notUsed);
+  const proposed = event.proposed === undefined ? "" : driftProposalText(event.proposed, view);
+  if (unrecorded === 0) return driftText(report, shown, null, notUsed) + proposed;
   const basis = unrecorded === selected ? "declared" : "recorded or declared";
-  return driftText(report, { ...shown, basis }, stand, notUsed);
+  return driftText(report, { ...shown, basis }, stand, notUsed) + proposed;
 }
 
 /** The report of an apply. */

@@ -1,7 +1,8 @@
 import type { PromotionReport } from "../contract/generated/output.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
-import { jsonText, printable, printableDiff } from "./escape.ts";
+import { diffText, pullRequestText } from "./drift-proposal.ts";
+import { jsonText, printable } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
 import type { Paint } from "./paint.ts";
 import { wrappedLines } from "./wrap.ts";
@@ -35,11 +36,6 @@ function promotedLines(
   ];
 }
 
-function diffText({ path, diff }: PromotionReport["files"][number]): string {
-  if (diff !== null) return printableDiff(diff);
-  return `${printable(path)} contains secrets in plain text: its diff is not shown\n`;
-}
-
 function summaryText({ from, to, summary, pullRequest }: PromotionReport): string {
   const way = `${printable(from)} to ${printable(to)}`;
   const { promoted, unchanged, refused } = summary;
@@ -50,9 +46,5 @@ function summaryText({ from, to, summary, pullRequest }: PromotionReport): strin
   const others = rest === "" ? "" : `, ${rest}`;
   const head = `Promotion of ${way}: ${promoted === 0 ? "nothing to promote" : count(promoted, "resource")}${others}`;
   if (pullRequest === null) return head;
-  const { result, number, url } = pullRequest;
-  const where = url === null ? "" : `: ${printable(url)}`;
-  if (result === "closed")
-    return `${head}; pull request ${number} with this content was closed, and is not opened again${where}`;
-  return `${head}; pull request ${number} ${result === "withdrawn" ? "is closed" : result}${where}`;
+  return `${head}; ${pullRequestText(pullRequest)}`;
 }

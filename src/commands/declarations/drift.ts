@@ -5,7 +5,7 @@ import { serverFlags, sourceFlags } from "../flags/flags.ts";
 export const drift = declareCommand({
   name: "drift",
   arguments: "[path...]",
-  summary: "show what was changed outside git; never writes",
+  summary: "show what was changed outside git, or propose it for git; never writes to live",
   flags: [
     "driftOutput",
     "base",
@@ -15,8 +15,14 @@ export const drift = declareCommand({
     "detailedExitcode",
     "noDetailedExitcode",
     "allowShrink",
+    "propose",
+    "dryRun",
+    "forge",
+    "repository",
+    "apiUrl",
+    "forgeTokenFile",
     ...sourceFlags,
     ...serverFlags,
   ],
-  examples: ["holdfast drift", "holdfast drift -o json --no-detailed-exitcode"],
+  examples: ["holdfast drift", "holdfast drift -o json --no-detailed-exitcode", "holdfast drift --propose"],
 });

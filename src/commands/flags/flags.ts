@@ -177,6 +177,7 @@ export const flags = {
     parse: seconds(),
   }),
   dryRun: toggleFlag("--dry-run", "show what would be proposed, with its diff; needs no forge and writes nothing"),
+  propose: toggleFlag("--propose", "write what was changed in live into the manifests, as a pull request"),
   noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would accept the changes"),
   failFast: toggleFlag("--fail-fast", "start no further writes after the first failure"),
   allowShrink: toggleFlag(

@@ -2120,6 +2120,80 @@ readonly changedBy?: LastWrite
 readonly orphan?: Orphan
 }
 /**
+ * How the manifests have to change to say what was changed in live, and what became of the pull request
+ */
+export type DriftProposalReport = {
+/**
+ * The commit that the changes are based on; null where the source is no commit
+ */
+readonly revision: (string | null)
+/**
+ * The resources whose manifests change
+ */
+readonly proposed: readonly ProposedDrift[]
+/**
+ * What is not proposed, and why
+ */
+readonly refused: readonly NotProposed[]
+/**
+ * The files that change
+ */
+readonly files: readonly {
+/**
+ * Path of the file in the repository
+ */
+readonly path: string
+/**
+ * Unified diff of the file; null where the file contains secrets in plain text
+ */
+readonly diff: (string | null)
+}[]
+/**
+ * What became of the pull request; null after --dry-run, and when nothing is proposed and none is closed
+ */
+readonly pullRequest: (ProposedChange | null)
+}
+/**
+ * A resource whose manifest is to say what is live
+ */
+export type ProposedDrift = {
+readonly identity: string
+readonly kind: string
+/**
+ * The file that changes, relative to the working directory
+ */
+readonly file: string
+/**
+ * The fields that change: before is what git says, after is live
+ */
+readonly changes: readonly Change[]
+readonly changedBy?: LastWrite
+}
+/**
+ * A resource, or some of its fields, that is not proposed, and why
+ */
+export type NotProposed = {
+readonly identity: string
+readonly kind: string
+readonly why: ("absent" | "unreadable" | "not-recorded" | "not-applied" | "shared" | "literal-secret" | "not-declarable" | "not-editable")
+/**
+ * The reason in words; never a value
+ */
+readonly detail: string
+}
+/**
+ * What became of a pull request
+ */
+export type ProposedChange = {
+/**
+ * closed: one with this content was closed, and is not opened again; withdrawn: the open one was closed, because nothing is left
+ */
+readonly result: ("created" | "updated" | "unchanged" | "closed" | "withdrawn")
+readonly number: number
+readonly url: (string | null)
+readonly branch: string
+}
+/**
  * How many resources of each state
  */
 export type DriftSummary = {
@@ -2187,6 +2261,7 @@ readonly access?: Access
  * The extensions that the control plane lacks; left out where it lacks none
  */
 readonly notUsed?: readonly MissingExtension[]
+readonly proposal?: DriftProposalReport
 readonly history?: HistoryReach
 /**
  * What the registry holds and no manifest declares, by kind; left out where there is none, and with a selection
@@ -3056,18 +3131,6 @@ readonly gates?: readonly GateStepAnswer[]
 export type PromotionPlan = {
 readonly complete: boolean
 readonly steps: readonly Step[]
-}
-/**
- * What became of a pull request
- */
-export type ProposedChange = {
-/**
- * closed: one with this content was closed, and is not opened again; withdrawn: the open one was closed, because nothing is left
- */
-readonly result: ("created" | "updated" | "unchanged" | "closed" | "withdrawn")
-readonly number: number
-readonly url: (string | null)
-readonly branch: string
 }
 /**
  * What promote -o json writes: what is copied from one target to another, and what became of the pull request; nothing is written to a control plane

@@ -1,10 +1,12 @@
 import type {
   Change,
+  DriftProposalReport,
   HardwareChange,
   HistoryReach,
   ImportedResource,
   InterruptedWrite,
   NotPromoted,
+  NotProposed,
   NotWritable,
   PlanSignature,
   RegistryOnly,
@@ -146,6 +148,10 @@ export type DriftEvent = {
   /** Number of selected resources without a record, whose manifests replace it. */
   readonly unrecorded: number;
   readonly selected: number;
+  /** What is proposed for git; absent unless it was asked for. */
+  readonly proposal?: DriftProposal;
+  /** The same as reports show it, with what became of the pull request. */
+  readonly proposed?: DriftProposalReport;
 };
 
 /** A plan was carried out: the end of an apply pass. */
@@ -313,6 +319,17 @@ export type PromotedFile = {
   readonly isNew: boolean;
   /** Whether it contains secrets in plain text, so that no output may show its content. */
   readonly hasSecrets: boolean;
+};
+
+/** How the manifests of a target have to change to say what was changed in live. */
+export type DriftProposal = {
+  /** The commit that the changes are based on; null where the source is no commit. */
+  readonly revision: string | null;
+  /** The branch of the work tree; null if it has none. */
+  readonly branch: string | null;
+  readonly proposed: readonly ManifestUpdate[];
+  readonly refused: readonly NotProposed[];
+  readonly files: readonly PromotedFile[];
 };
 
 /** A promotion was planned, and nothing was written: the end of a pass over the target that is promoted to. */

@@ -1,16 +1,26 @@
 import { type DriftInput, makeDrift } from "../../core/report/drift-report.ts";
-import type { DriftEvent } from "../../core/report/events.ts";
+import type { DriftEvent, DriftProposal } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
+import type { driftProposal } from "../drift/drift-proposal.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import type { PromotedSource } from "../promotion/edit-manifests.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
+
+/** A pass that reports drift. */
+export type DriftMode = {
+  readonly is: "drift";
+  /** Finds what is to be proposed for git too, with what else reads its files; absent where nothing is proposed. */
+  readonly propose?: Pick<PromotedSource, "readerOf">;
+};
 
 /** Reports what has changed in live since it was recorded. */
 export async function driftPass(
-  { connection: { session }, read: { desired, rules }, run }: Pass,
-  { isAtBase }: { readonly isAtBase: boolean },
+  { connection: { session }, read, run }: Pass,
+  { isAtBase, propose }: Pick<DriftMode, "propose"> & { readonly isAtBase: boolean },
 ): Promise<DriftEvent> {
+  const { desired, rules } = read;
   const recorded = await session.heads();
   const given = { server: readAccessOf(session), records: { heads: recorded, ledger: session.ledger }, rules, run };
   const observed = await observe(desired, {
@@ -20,7 +30,10 @@ export async function driftPass(
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   await session.cache?.keep(livePlan);
-  const report = makeDrift(driftInput(livePlan, session, { standsIn: recorded.size === 0 || isAtBase }));
+  const standsIn = recorded.size === 0 || isAtBase;
+  const report = makeDrift(driftInput(livePlan, session, { standsIn }));
+  const found = { livePlan, report, read, standsIn };
+  const proposal = propose && (await proposalOf({ ...found, ...propose }, run));
   const { reach } = livePlan.orphans;
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {
@@ -31,7 +44,14 @@ export async function driftPass(
     access: livePlan.access,
     unrecorded,
     selected: desired.manifests.length,
+    ...(proposal === undefined ? {} : { proposal }),
   };
+}
+
+// Loaded here, because most drift is only reported.
+async function proposalOf(...given: Parameters<typeof driftProposal>): Promise<DriftProposal> {
+  const { driftProposal } = await import("../drift/drift-proposal.ts");
+  return driftProposal(...given);
 }
 
 function driftInput(

@@ -6,15 +6,15 @@ import { requireKind } from "../../core/kind.ts";
 import type { ManifestUpdate, PromotedFile } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { locateFields } from "../../manifests/read-manifests.ts";
-import type { SourceHead } from "../../manifests/source-manifest.ts";
+import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { ExactProcess } from "../../yaml/read-yaml.ts";
 import type { Desired } from "../load/desired.ts";
 import type { Stoppable } from "../run.ts";
 import { editManifests, type PromotedSource } from "./edit-manifests.ts";
 
-/** The changes to a manifest that patches match: one field for each of its changes, by its path in normal form. */
-export type PatchedUpdate = ManifestUpdate & {
-  readonly manifest: SourceHead;
+/** The changes to a manifest, with one field for each of them by its path in normal form. */
+export type LocatedUpdate = ManifestUpdate & {
+  readonly manifest: SourceManifest;
   readonly live: JsonObject;
   readonly fields: readonly (readonly string[])[];
 };
@@ -32,7 +32,7 @@ export type UpdatedPatches = {
  * reads stays as it is, and a patch of this target says what differs.
  */
 export async function updatePatched(
-  found: readonly PatchedUpdate[],
+  found: readonly LocatedUpdate[],
   { uncommitted, ...source }: PromotedSource & { readonly uncommitted: Desired["uncommitted"] | undefined },
   run: Stoppable,
 ): Promise<UpdatedPatches> {
@@ -54,7 +54,7 @@ export async function updatePatched(
 type Split = { readonly plain: ManifestUpdate | null; readonly patched: ManifestUpdate | null };
 
 async function splitByPlace(
-  { manifest, live, fields, ...update }: PatchedUpdate,
+  { manifest, live, fields, ...update }: LocatedUpdate,
   isShared: boolean,
   { stopping: signal }: Stoppable,
 ): Promise<Split> {

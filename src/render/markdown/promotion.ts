@@ -4,6 +4,7 @@ import type { Plan } from "../../core/plan/plan.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { count } from "../count-text.ts";
 import { printable } from "../escape.ts";
+import { cellCode, cellText, changeText } from "./change-cell.ts";
 import { codeSpan } from "./code-markup.ts";
 import { fittingRows } from "./fit-markdown.ts";
 import { planMarkdown } from "./plan.ts";
@@ -60,17 +61,18 @@ function planPart(plan: Plan, target: string, most: number): string {
 
 function changesTable({ from, promoted }: Pick<PromotionText, "from" | "to" | "promoted">): string {
   const fields = promoted.flatMap((one) => one.changes.map((change) => ({ one, change })));
-  const rows = fields.slice(0, MOST_ROWS).map(({ one, change: { label, before, after } }) => {
+  const rows = fields.slice(0, MOST_ROWS).map(({ one, change }) => {
+    const { label } = change;
     const { identity, from: source, since } = one;
     const name = source === identity ? codeSpan(identity) : `${codeSpan(identity)} from ${codeSpan(source)}`;
-    const cells = [name, codeSpan(label), `${valueText(before)} → ${valueText(after)}`];
-    return `| ${[...cells, since === null ? "" : codeSpan(since), authorsText(one)].map(cell).join(" | ")} |`;
+    const cells = [name, codeSpan(label), since === null ? "" : codeSpan(since), authorsText(one)].map(cellText);
+    return `| ${cells.toSpliced(2, 0, changeText(change)).join(" | ")} |`;
   });
   const shown = fittingRows(rows, MOST_FIELDS);
   const left = fields.length - shown.length;
   const more = left === 0 ? [] : [`\nAnd ${count(left, "more field")}. ${ALL}`];
   return [
-    `| Resource | Field | Change | Healthy in ${cell(codeSpan(from))} since | Written by |`,
+    `| Resource | Field | Change | Healthy in ${cellCode(from)} since | Written by |`,
     "| --- | --- | --- | --- | --- |",
     ...shown,
     ...more,
@@ -83,17 +85,6 @@ function authorsText({ authors }: PromotionText["promoted"][number]): string {
     .map(({ author, commit }) => `${codeSpan(author)} in ${codeSpan(commit.slice(0, 12))}`);
   const left = authors.length - shown.length;
   return [...shown, ...(left === 0 ? [] : [`${left} more`])].join(", ");
-}
-
-function valueText(value: unknown): string {
-  return value === null || value === undefined
-    ? "(none)"
-    : codeSpan(typeof value === "string" ? value : JSON.stringify(value));
-}
-
-// A bar ends a cell even in a code span.
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|");
 }
 
 function refusedList(refused: PromotionText["refused"]): string {
