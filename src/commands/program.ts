@@ -11,6 +11,7 @@ import { audit } from "./declarations/audit.ts";
 import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
 import { completion } from "./declarations/completion.ts";
+import { conform } from "./declarations/conform.ts";
 import { dashboard } from "./declarations/dashboard.ts";
 import { disable } from "./declarations/disable.ts";
 import { drift } from "./declarations/drift.ts";
@@ -112,6 +113,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(login, () => import("./login.ts")),
     toEntry(logout, () => import("./logout.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
+    toEntry(conform, () => import("./conform.ts")),
     toEntry(token, () => import("./token.ts")),
   ],
   "Shell:": [

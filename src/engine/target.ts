@@ -122,6 +122,8 @@ export type TargetConnection = {
   readonly lock: StateLock | null;
   /** Where the token of the session comes from. */
   readonly credential: TokenOrigin;
+  /** The address of the control plane. */
+  readonly url: string;
 };
 
 /** The rules by which live is read and a plan is made. */

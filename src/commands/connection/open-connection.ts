@@ -78,7 +78,7 @@ export async function openConnection(
     caches,
   });
   resources.use(session);
-  return { session, state, lock, credential: choice.credential };
+  return { session, state, lock, credential: choice.credential, url: choice.url };
 }
 
 /** How a command talks to a control plane, whichever it is. */

@@ -110,7 +110,9 @@ export const flags = {
       of: ["github", "gitlab", "shell"],
     },
   ),
-  workspace: textFlag("--workspace <fqn>", "workspace of applications that name none", { parse: workspaceFqn }),
+  workspace: textFlag("--workspace <fqn>", "workspace of applications that name none (conform: the one to write to)", {
+    parse: workspaceFqn,
+  }),
   strict: toggleFlag("--strict", "treat warnings as errors"),
   partial: toggleFlag("--partial", "go on with the valid manifests when others are invalid"),
   server: textFlag("--server <url>", "address of the control plane"),
@@ -176,8 +178,12 @@ export const flags = {
   waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts and runs, in seconds (default: 600)", {
     parse: seconds(),
   }),
-  dryRun: toggleFlag("--dry-run", "show what would be proposed, with its diff; needs no forge and writes nothing"),
+  dryRun: toggleFlag("--dry-run", "show what would be proposed, and write nothing; conform: send dry runs too"),
   propose: toggleFlag("--propose", "write what was changed in live into the manifests, as a pull request"),
+  write: toggleFlag("--write", "make an application, prompts and models too, in --workspace and --ml-repo"),
+  writeTenant: toggleFlag("--write-tenant", "make a secret group, a cluster, an account, a team and a token too"),
+  mlRepo: textFlag("--ml-repo <name>", "ml repo to write prompts and models to"),
+  application: textFlag("--application <id>", "id of an application to read, where none are listed"),
   noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would accept the changes"),
   failFast: toggleFlag("--fail-fast", "start no further writes after the first failure"),
   allowShrink: toggleFlag(

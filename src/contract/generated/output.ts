@@ -21,6 +21,14 @@ export type Cause = ("manifest" | "pending" | "drift" | "conflict" | "unrecorded
  */
 export type FailureCode = ("error" | "invalid" | "unauthorized" | "refused" | "stale" | "partial" | "locked" | "timeout" | "interrupted" | "terminated")
 /**
+ * What a check sends: only GETs, dry runs too, writes in a workspace and an ml repo, or writes for the whole tenant
+ */
+export type ConformLevel = ("read" | "dry-run" | "write" | "write-tenant")
+/**
+ * Whether something holds, as far as it was checked
+ */
+export type ConformResult = ("holds" | "fails" | "not-checked")
+/**
  * A resource's state at the end of the last pass that looked at it: the outcome of a writing pass, or what a reporting pass would do
  */
 export type ResourceState = ("created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown" | "invalid" | "to-create" | "to-update" | "to-ensure" | "orphan")
@@ -737,6 +745,118 @@ readonly count: (number | null)
  * The first ten, with the number of each version
  */
 readonly identities: readonly string[]
+}
+/**
+ * An operation of the interface: it fails where one of its required checks does
+ */
+export type ConformOperation = {
+/**
+ * Its number in the interface
+ */
+readonly number: string
+/**
+ * Its method
+ */
+readonly method: ("GET" | "PUT" | "POST")
+/**
+ * Its path, with parameters in braces
+ */
+readonly path: string
+readonly result: ConformResult
+/**
+ * Why it was not checked, or what is wrong; null where it holds
+ */
+readonly reason: (string | null)
+}
+/**
+ * One property of a control plane
+ */
+export type ConformCheck = {
+/**
+ * Name of the check, such as list-order
+ */
+readonly check: string
+/**
+ * What asks for it: the interface, the semantics that Holdfast expects where the interface is silent, or an extension
+ */
+readonly part: ("interface" | "semantics" | "extension")
+/**
+ * Whether a control plane conforms only where this holds
+ */
+readonly required: boolean
+readonly level: ConformLevel
+/**
+ * Numbers of the operations that it is about
+ * 
+ * Items: A number, such as 16 or E4
+ */
+readonly operations: readonly string[]
+/**
+ * What should be so
+ */
+readonly asserts: string
+/**
+ * What Holdfast does, or cannot show, where it is not so
+ */
+readonly without: string
+readonly result: ConformResult
+/**
+ * What was found instead, or why it was not checked; null where it holds
+ */
+readonly reason: (string | null)
+}
+/**
+ * What conform -o json writes: whether a control plane keeps the interface, and which of the semantics hold
+ */
+export type ConformReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * Whether every required check that was made holds; semantics and extensions that do not hold count with --strict alone
+ */
+readonly conforms: boolean
+/**
+ * What was sent: reads always, the others where they were asked for
+ */
+readonly levels: readonly ConformLevel[]
+/**
+ * Counts of checks by result
+ */
+readonly summary: {
+/**
+ * Checks that hold
+ */
+readonly holds: number
+/**
+ * Checks that do not hold
+ */
+readonly fails: number
+/**
+ * Checks that were not made, or could not be
+ */
+readonly notChecked: number
+}
+/**
+ * The 20 operations of the interface, in its order
+ */
+readonly operations: readonly ConformOperation[]
+/**
+ * All checks, also those that were not made
+ */
+readonly checks: readonly ConformCheck[]
+/**
+ * What the checks may have made and what stays, since the interface has no delete
+ * 
+ * Items: A resource
+ */
+readonly left: readonly string[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
 }
 /**
  * What became of a resource in a pass: a write, a difference that was found, or that it is as declared again

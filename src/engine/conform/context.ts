@@ -1,0 +1,169 @@
+import { ClientError } from "../../client/client-error.ts";
+import type { PathParameters, Query } from "../../client/compose-request.ts";
+import type { BodyParser } from "../../client/decode-body.ts";
+import type { Reader } from "../../client/reader.ts";
+import type { RouteProbe } from "../../client/route-probe.ts";
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
+import type { Writer } from "../../client/writer.ts";
+import type { Clock, Stop } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
+import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
+import { isTooDeep } from "../../contract/measure-json.ts";
+import type { ListOperation } from "../../contract/operations.ts";
+import { once, oncePer } from "../../model/once.ts";
+import { NotCheckableError } from "./not-checkable-error.ts";
+
+/** What the user named for the checks. */
+export type ConformNames = {
+  /** The workspace that applications are written to; null where none are. */
+  readonly workspace: string | null;
+  /** The ml repo that prompts and models are written to; null where none are. */
+  readonly mlRepo: string | null;
+  /** The id of an application whose deployments are read; null to take a listed one. */
+  readonly application: string | null;
+};
+
+/** How the control plane is reached. */
+export type ConformOptions = Stop & {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly probeRoute: RouteProbe;
+  readonly capabilities: Pick<ServerCapabilities, "support">;
+  readonly serverTime: () => number | null;
+  /** A reader whose token no control plane has issued. */
+  readonly stranger: Reader;
+  readonly rolloutTimeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly names: ConformNames;
+  /** The id of the application that checks write; null where they write none. */
+  readonly ownApplication: (() => Promise<string>) | null;
+};
+
+/** A page as it was received. */
+export type ReceivedPage = {
+  readonly rows: readonly JsonObject[];
+  readonly total: number;
+  readonly pagination: JsonObject;
+};
+
+/** Where a list is, and the part of it that is asked for. */
+export type ListPlace = {
+  readonly path?: PathParameters;
+  readonly query?: Query;
+  readonly offset?: number;
+  readonly limit?: number;
+};
+
+/** What all checks of one control plane share; what they discover is looked for once. */
+export type ConformContext = ConformOptions & {
+  readonly page: (name: ListOperation, where?: ListPlace) => Promise<ReceivedPage>;
+  /** The first rows of a list of the whole tenant. */
+  readonly list: (name: ListOperation) => Promise<ReceivedPage>;
+  readonly clusterId: () => Promise<string>;
+  readonly applicationId: () => Promise<string>;
+  readonly secretId: () => Promise<string>;
+  readonly artifactId: () => Promise<string>;
+  readonly jobRun: () => Promise<{ readonly jobId: string; readonly jobRunName: string }>;
+  /** A name that no resource has. */
+  readonly unusedName: string;
+};
+
+/** Creates what the checks share. */
+export function createConformContext(options: ConformOptions): ConformContext {
+  const { reader, signal, names } = options;
+  const page: ConformContext["page"] = async (name, where = {}) => {
+    let received: JsonObject = {};
+    const parse: BodyParser = (bytes, maxDepth) => {
+      if (isTooDeep(bytes, maxDepth)) return null;
+      const value: Json = JSON.parse(bytes.toString("utf8"));
+      received = isObject(value) ? value : {};
+      return value;
+    };
+    const { total } = await reader.page(name, where, { signal, parse });
+    const { data, pagination } = received;
+    const rows = Array.isArray(data) ? data.filter(isObject) : [];
+    return { rows, total, pagination: isObject(pagination) ? pagination : {} };
+  };
+  const list = oncePer((name: ListOperation) => page(name, { limit: FIRST_ROWS }));
+  const rows = async (name: ListOperation): Promise<readonly JsonObject[]> => {
+    try {
+      return (await list(name)).rows;
+    } catch (error) {
+      if (error instanceof ClientError && TOLERATED.includes(error.reason)) return [];
+      throw error;
+    }
+  };
+  const known = async (what: string, ids: Promise<readonly (string | undefined)[]>): Promise<string> => {
+    const id = (await ids).find((one) => one !== undefined && one !== "");
+    if (id === undefined) throw new NotCheckableError(what);
+    return id;
+  };
+  return {
+    ...options,
+    page,
+    list,
+    unusedName: `holdfast-conform-${options.random.id()}`,
+    clusterId: once(() =>
+      known(
+        "no workspace that this token sees names a cluster",
+        rows("listWorkspaces").then((all) =>
+          all.map(
+            ({ clusterId, manifest }) => text(clusterId) ?? text(isObject(manifest) ? manifest.cluster_fqn : null),
+          ),
+        ),
+      ),
+    ),
+    applicationId: once(async () => {
+      if (names.application !== null) return names.application;
+      const why = "no application is listed (E4) that this token sees: name one by its id with --application";
+      // One with several versions shows more.
+      const all = (await rows("listApps")).toSorted((one, other) => versionsOf(other) - versionsOf(one));
+      const ids = all.map(({ id }) => text(id));
+      if (ids.length === 0 && options.ownApplication !== null) return options.ownApplication();
+      return known(why, Promise.resolve(ids));
+    }),
+    secretId: once(() =>
+      known(
+        "no secret is listed (E8) that this token sees",
+        rows("listSecretGroups").then((all) => all.flatMap(listedSecrets).map(({ id }) => text(id))),
+      ),
+    ),
+    artifactId: once(async () => {
+      const versions = [...(await rows("listModelVersions")), ...(await rows("listPromptVersions"))];
+      const ids = versions.map((row) => text(row.artifact_id) ?? text(row.model_id) ?? text(row.prompt_id));
+      return known("no version that this token sees names its artifact", Promise.resolve(ids));
+    }),
+    jobRun: once(async () => {
+      for (const { id } of (await rows("listApps")).slice(0, MOST_JOBS)) {
+        const jobId = text(id);
+        const runs = jobId === undefined ? [] : await unlessRefused(page("listJobRuns", { path: { jobId }, limit: 1 }));
+        const jobRunName = text(runs[0]?.name);
+        if (jobId !== undefined && jobRunName !== undefined) return { jobId, jobRunName };
+      }
+      throw new NotCheckableError("no run of a job is listed (E4, E9) that this token sees");
+    }),
+  };
+}
+
+const FIRST_ROWS = 100;
+const MOST_JOBS = 30;
+const TOLERATED: readonly ClientError["reason"][] = ["route-missing", "forbidden", "not-found", "refused", "protocol"];
+
+async function unlessRefused(page: Promise<ReceivedPage>): Promise<readonly JsonObject[]> {
+  try {
+    return (await page).rows;
+  } catch (error) {
+    if (error instanceof ClientError && TOLERATED.includes(error.reason)) return [];
+    throw error;
+  }
+}
+
+function versionsOf({ lastVersion }: JsonObject): number {
+  return typeof lastVersion === "number" ? lastVersion : 0;
+}
+
+/** The secrets of a group as it was received. */
+export function listedSecrets({ associatedSecrets }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(associatedSecrets) ? associatedSecrets.filter(isObject) : [];
+}
