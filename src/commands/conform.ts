@@ -5,7 +5,12 @@ import { Secret } from "../contract/secret.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { ownApplicationId } from "../engine/conform/application-writes.ts";
-import { type ConformContext, type ConformNames, createConformContext } from "../engine/conform/context.ts";
+import {
+  type ConformContext,
+  type ConformNames,
+  createConformContext,
+  isPathSegment,
+} from "../engine/conform/context.ts";
 import { leftBehind, runChecks } from "../engine/conform/run-checks.ts";
 import type { TargetConnection } from "../engine/target.ts";
 import { conformText } from "../render/conform.ts";
@@ -64,6 +69,11 @@ export async function run(invocation: ConformInvocation): Promise<number> {
 
 function levelsOf(invocation: ConformInvocation): ConformLevel[] {
   const { flags, terminal } = invocation;
+  if (flags.application !== undefined && !isPathSegment(flags.application)) {
+    throw new HoldfastError("invalid", "--application is no id", {
+      hint: "give the id that the control plane has for an application",
+    });
+  }
   if (flags.write !== true) {
     const [write, tenant] = [{ "--write": undefined }, flags.writeTenant === true];
     if (tenant) throw missingFlags(write, "--write-tenant writes more than --write does, and needs it");
@@ -81,18 +91,22 @@ function levelsOf(invocation: ConformInvocation): ConformLevel[] {
   ];
 }
 
+// A control plane may ignore the filter.
+const MOST_NAMED = 1000;
+
 // The first request: it also shows whether there is a control plane at all.
 async function requireNamed(reader: Reader, { workspace, mlRepo }: ConformNames, signal: AbortSignal): Promise<void> {
   const query = workspace === null ? {} : { fqn: workspace };
-  const workspaces = await reader.page("listWorkspaces", { query, limit: 1 }, { signal });
+  const workspaces = await reader.page("listWorkspaces", { query, limit: MOST_NAMED }, { signal });
   const absent = (what: string): HoldfastError =>
     new HoldfastError("invalid", printable(`there is no ${what}, or this token cannot see it`), {
       hint: "nothing was written: name one that exists",
     });
-  if (workspace !== null && workspaces.rows[0]?.fqn !== workspace) throw absent(`workspace ${workspace}`);
+  if (workspace !== null && !workspaces.rows.some(({ fqn }) => fqn === workspace))
+    throw absent(`workspace ${workspace}`);
   if (mlRepo === null) return;
-  const { rows } = await reader.page("listMlRepos", { query: { name: mlRepo }, limit: 1 }, { signal });
-  if (rows[0]?.manifest.name !== mlRepo) throw absent(`ml repo ${mlRepo}`);
+  const { rows } = await reader.page("listMlRepos", { query: { name: mlRepo }, limit: MOST_NAMED }, { signal });
+  if (!rows.some(({ manifest }) => manifest.name === mlRepo)) throw absent(`ml repo ${mlRepo}`);
 }
 
 async function isAgreed(

@@ -149,6 +149,41 @@ test("a token that sees little is no failure: what it may not see is named", asy
   expect(forbidden.map(({ check }) => check)).toEqual(expect.arrayContaining(["extension-E18", "extension-E17"]));
 });
 
+test("where a dry run deploys, no second one is sent; and a model that has versions is not posted", async () => {
+  const { server } = await furnished();
+  await (await sourceOf(everyKind, server)).runHere(["apply", "--yes", "--sink", "file"]);
+  const ignoring = await defectiveServer(server, conformDefects["dry-run"] ?? {});
+  const at = async ({ url }: { readonly url: string }, ...flags: readonly string[]): Promise<Ended> =>
+    (await sourceOf({}, { url, token: server.token })).runHere(["conform", "-o", "json", ...flags]);
+  const ended = await at(ignoring, "--dry-run");
+  expect(ended.code).toBe(1);
+  const isDryRun = /^PUT \/api\/svc\/v1\/(?:apps|clusters|virtual-accounts|teams)$/;
+  expect(ignoring.asked.filter((one) => isDryRun.test(one))).toEqual(["PUT /api/svc/v1/apps"]);
+  const sound = await defectiveServer(server, {});
+  const posts = () => sound.asked.filter((one) => one === "POST /api/ml/v1/model-versions");
+  for (let times = 0; times < 2; times += 1) await at(sound, ...WRITE, "--yes");
+  expect(posts()).toHaveLength(1);
+});
+
+test("a control plane that answers ids and texts of its own making does no harm", async () => {
+  const { server } = await furnished();
+  await (await sourceOf(everyKind, server)).runHere(["apply", "--yes", "--sink", "file"]);
+  const odd = "\u001b[31m".repeat(100_000);
+  const { url } = await defectiveServer(server, {
+    reply: ({ body }) => {
+      for (const row of Array.isArray(body.data) ? body.data : []) {
+        Object.assign(row, { id: "..", clusterId: "..", fqn: odd, artifact_id: ".", model_id: ".", prompt_id: "." });
+      }
+    },
+  });
+  const source = await sourceOf({}, { url, token: server.token });
+  const ended = await source.runHere(["conform", "--dry-run"], { COLUMNS: "80" });
+  expect(ended.stderr).toBe("");
+  expect(ended.stdout).not.toContain("\u001b");
+  expect(ended.stdout.length).toBeLessThan(20_000);
+  expect(await source.runHere(["conform", "--application", ".."])).toMatchObject({ code: 3 });
+});
+
 test("a server that is no control plane, or gives no answer, is said to be so", async () => {
   const answering = (status: number, headers: { readonly [name: string]: string }, body: string) =>
     listen(createServer((_, response) => response.writeHead(status, headers).end(body)));

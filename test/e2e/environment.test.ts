@@ -93,6 +93,7 @@ describe("variables in the environment", () => {
       "apply",
       "drift",
       "whoami",
+      "conform",
       "status",
       "history",
       "resolve",

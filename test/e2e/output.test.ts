@@ -57,6 +57,8 @@ describe("stdout carries the result alone", () => {
       ["validate"],
       ["validate", ...json],
       ["whoami"],
+      ["conform"],
+      ["conform", ...json],
       ["token", "list"],
       ["token", "create", "laptop", ...json],
       ["plan"],

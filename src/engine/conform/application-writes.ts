@@ -3,7 +3,7 @@ import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { rolloutState } from "../../contract/rollout-state.ts";
 import { deploymentInProgress, followRollout } from "../rollout.ts";
 import { type AppliedWrite, appliedOf, needed } from "./check.ts";
-import type { ConformContext } from "./context.ts";
+import { type ConformContext, isPathSegment } from "./context.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 import { oncePerContext } from "./once-per-context.ts";
 
@@ -124,6 +124,7 @@ export async function ownApplicationId(context: ConformContext): Promise<string>
 
 function applicationIdOf({ data }: Pick<AppliedWrite, "data">): string {
   const id = text(data.applicationId) ?? text(isObject(data.application) ? data.application.id : null);
-  if (id === undefined) throw new NotCheckableError("the reply of the write names no application");
+  if (id === undefined || !isPathSegment(id))
+    throw new NotCheckableError("the reply of the write names no application");
   return id;
 }

@@ -95,7 +95,7 @@ export function createConformContext(options: ConformOptions): ConformContext {
     }
   };
   const known = async (what: string, ids: Promise<readonly (string | undefined)[]>): Promise<string> => {
-    const id = (await ids).find((one) => one !== undefined && one !== "");
+    const id = (await ids).find((one) => one !== undefined && isPathSegment(one));
     if (id === undefined) throw new NotCheckableError(what);
     return id;
   };
@@ -136,14 +136,24 @@ export function createConformContext(options: ConformOptions): ConformContext {
     }),
     jobRun: once(async () => {
       for (const { id } of (await rows("listApps")).slice(0, MOST_JOBS)) {
-        const jobId = text(id);
+        const jobId = segment(id);
         const runs = jobId === undefined ? [] : await unlessRefused(page("listJobRuns", { path: { jobId }, limit: 1 }));
-        const jobRunName = text(runs[0]?.name);
+        const jobRunName = segment(runs[0]?.name);
         if (jobId !== undefined && jobRunName !== undefined) return { jobId, jobRunName };
       }
       throw new NotCheckableError("no run of a job is listed (E4, E9) that this token sees");
     }),
   };
+}
+
+function segment(id: Json | undefined): string | undefined {
+  const name = text(id);
+  return name !== undefined && isPathSegment(name) ? name : undefined;
+}
+
+/** Whether an id can stand in a path: a server may answer anything. */
+export function isPathSegment(id: string): boolean {
+  return !/^\.{0,2}$/.test(id);
 }
 
 const FIRST_ROWS = 100;

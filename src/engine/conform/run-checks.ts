@@ -52,8 +52,16 @@ export async function runChecks(
 function rowOf(check: Check, { result, reason }: Verdict): ConformCheck {
   const { part, level, asserts, without, required = part === "interface" } = check;
   const numbers = check.operations.map((name) => operation(name).number);
-  return { check: check.check, part, required, level, operations: numbers, asserts, without, result, reason };
+  const found = reason === null ? null : cut(reason);
+  return { check: check.check, part, required, level, operations: numbers, asserts, without, result, reason: found };
 }
+
+// It may quote what the control plane has answered.
+function cut(reason: string): string {
+  return reason.length <= MOST_OF_REASON ? reason : `${reason.slice(0, MOST_OF_REASON)} …`;
+}
+
+const MOST_OF_REASON = 300;
 
 const FLAGS: { readonly [level in ConformLevel]: string } = {
   read: "",
