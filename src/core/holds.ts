@@ -3,7 +3,10 @@ import type { Identity } from "./manifest.ts";
 /** The end of a hold that lasts until a commit changes the manifest of the resource. */
 export const UNTIL_COMMIT = "commit";
 
-/** A person's decision that a resource is not written, or a commit not applied, until it ends. */
+/**
+ * A decision that a resource is not written, or a commit not applied, until it ends: a person's, or that of Holdfast to write
+ * nothing back of what is proposed for git.
+ */
 export type Hold = {
   /** The identity of a resource, a prefix of a commit id, or `stage/` and the name of a stage. */
   readonly what: string;
@@ -14,6 +17,11 @@ export type Hold = {
   readonly by?: string;
   /** The digest of the resource's manifest when it was held, null if it had none; absent until it is known. */
   readonly content?: string | null;
+  /**
+   * The pull request that proposes what was changed in live, whose end ends the hold; null while it is not open yet. Absent
+   * where a person has put it on hold.
+   */
+  readonly pullRequest?: { readonly number: number; readonly url: string | null } | null;
   /** The newest commit that changes the resource, and its digest there; absent while none does. */
   readonly waiting?: { readonly commit: string | null; readonly content: string | null };
 };
@@ -34,10 +42,37 @@ export type HeldContents = {
 
 const MAX_RELEASED = 100;
 
-/** The decisions that are in force at a time in epoch milliseconds. */
+/**
+ * The decisions that are in force at a time in epoch milliseconds. A hold of what is proposed for git stays until nothing is
+ * left of it, so that the same is not held anew after its time.
+ */
 export function decisionsAt({ holds, released }: TargetDecisions, now: number): TargetDecisions {
-  return { holds: holds.filter(({ until }) => until === UNTIL_COMMIT || Date.parse(until) > now), released };
+  return { holds: holds.filter((hold) => isOfProposal(hold) || isInTime(hold, now)), released };
 }
+
+/** The holds that are in force at a time in epoch milliseconds, for people. */
+export function holdsAt({ holds }: TargetDecisions, now: number): readonly Hold[] {
+  return holds.filter((hold) => isInTime(hold, now));
+}
+
+function isInTime({ until }: Hold, now: number): boolean {
+  return until === UNTIL_COMMIT || Date.parse(until) > now;
+}
+
+/** Whether a resource is on hold because what was changed in live is proposed for git. */
+export function isOfProposal({ pullRequest }: Hold): boolean {
+  return pullRequest !== undefined;
+}
+
+/** The decisions with these holds of what is proposed for git in place of all earlier ones; a hold of a person's stays. */
+export function withProposalHolds({ holds, released }: TargetDecisions, proposed: readonly Hold[]): TargetDecisions {
+  const others = holds.filter((hold) => !isOfProposal(hold));
+  const names = new Set(others.map(({ what }) => what));
+  return { holds: [...others, ...proposed.filter(({ what }) => !names.has(what))], released };
+}
+
+/** The end of a hold of which git has won. */
+export const OVER: string = new Date(0).toISOString();
 
 /** Adds a hold; it replaces an earlier hold on the same resource or commit, and takes back a release of that commit. */
 export function withHold({ holds, released }: TargetDecisions, hold: Hold): TargetDecisions {
@@ -45,9 +80,15 @@ export function withHold({ holds, released }: TargetDecisions, hold: Hold): Targ
   return { holds: [...others, hold], released: released.filter((commit) => !isCommitOf(hold, commit)) };
 }
 
-/** Ends a hold; a commit may then be applied however many resources it no longer declares. */
+/**
+ * Ends a hold; a commit may then be applied however many resources it no longer declares. Of what is proposed for git, git
+ * wins then.
+ */
 export function withoutHold({ holds, released }: TargetDecisions, what: string): TargetDecisions {
-  const others = holds.filter((hold) => hold.what !== what && !isCommitOf(hold, what));
+  const others = holds.flatMap((hold) => {
+    if (hold.what !== what) return isCommitOf(hold, what) ? [] : [hold];
+    return isOfProposal(hold) ? [{ ...hold, until: OVER }] : [];
+  });
   return { holds: others, released: isCommitPrefix(what) ? [...released, what].slice(-MAX_RELEASED) : released };
 }
 
@@ -71,13 +112,13 @@ function holdAfter(hold: Hold, { revision, contents }: HeldContents): readonly H
   return [content === hold.waiting?.content ? hold : { ...hold, waiting: { commit: revision, content } }];
 }
 
-/** The resources that are on hold, and why. */
+/** The resources that people have put on hold, and why. */
 export function heldResources({ holds }: TargetDecisions): ReadonlyMap<Identity, string> {
   return new Map(holds.flatMap((hold) => (isOfResource(hold) ? [[hold.what, holdText(hold)]] : [])));
 }
 
-function isOfResource({ what }: Hold): boolean {
-  return !isCommitPrefix(what) && !isStage(what);
+function isOfResource(hold: Hold): boolean {
+  return !isCommitPrefix(hold.what) && !isStage(hold.what) && !isOfProposal(hold);
 }
 
 /** Whether a text names a stage. */

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { decisionsAt, type Hold, isStage, withHold, withoutHold } from "../core/holds.ts";
+import { decisionsAt, type Hold, holdsAt, isStage, withHold, withoutHold } from "../core/holds.ts";
 import type { ApplyEvent, PassResult } from "../core/report/events.ts";
 import { withBegun } from "../core/stages/target-progress.ts";
 import type { Leader } from "../engine/lease/leader.ts";
@@ -89,7 +89,7 @@ export async function addHold(hold: Hold, { target }: TargetState, now: number):
 export async function endHold(what: string, state: TargetState, now: number): Promise<boolean> {
   const store = await state.target();
   const { before, after } = await store.decide((decisions) => withoutHold(decisionsAt(decisions, now), what));
-  const wasHeld = after.holds.length < decisionsAt(before, now).holds.length;
+  const wasHeld = holdsAt(after, now).length < holdsAt(before, now).length;
   return wasHeld || (isStage(what) && (await giveBackPlace(store, state)));
 }
 

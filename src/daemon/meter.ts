@@ -12,6 +12,8 @@ export type CountedResults = {
   readonly commitStatuses: "delivered" | "failed";
   /** Looks at what may be promoted to a target. */
   readonly promotions: "created" | "updated" | "unchanged" | "closed" | "withdrawn" | "nothing" | "waiting" | "failed";
+  /** Looks at the pull request of what was changed in the live of a target. */
+  readonly driftProposals: "created" | "updated" | "unchanged" | "closed" | "withdrawn" | "failed";
   /** Messages to a receiver of notifications; `dropped`: too many waited. */
   readonly notifications: "delivered" | "failed" | "dropped";
 };

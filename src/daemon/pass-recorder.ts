@@ -1,5 +1,5 @@
 import type { FreezeSchedule } from "../core/guards/freeze-windows.ts";
-import { decisionsAt, holdText } from "../core/holds.ts";
+import { holdsAt, holdText } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PassResult } from "../core/report/events.ts";
 import type { RolloutResult } from "../core/report/report.ts";
@@ -94,7 +94,7 @@ export function createPassRecorder({
   const reading = <Read>(read: () => Promise<Read>): Promise<Read | null> => database?.read(read) ?? read();
   const statusNow = async (): Promise<TargetStatus> => {
     const decisions = await unlessUnreadable(state, (store) => store.decisions());
-    if (decisions !== null) held = decisionsAt(decisions, now()).holds.map(holdText);
+    if (decisions !== null) held = holdsAt(decisions, now()).map(holdText);
     const shown = hasEnded && !isShared ? status : await storedStatus();
     return { ...shown, target, source, ...standbyStatus(standsBy()), held, ...freezeStatus(freezes, now()) };
   };

@@ -4,7 +4,7 @@ import type { TargetGates } from "./gates/gate-access.ts";
 import type { Desired } from "./load/desired.ts";
 import type { DesiredRead } from "./load.ts";
 import type { Run } from "./run.ts";
-import type { Holds, TargetConnection } from "./target.ts";
+import type { DriftProposer, Holds, TargetConnection } from "./target.ts";
 
 /** A pass with its source read and its server connected. */
 export type Pass = {
@@ -14,6 +14,8 @@ export type Pass = {
   readonly part: Desired | null;
   readonly run: Run;
   readonly holds: Holds;
+  /** Proposes for git what was changed in live; null where that is written back. */
+  readonly drift: DriftProposer | null;
   /** Why nothing may be written now; null while writes are allowed. */
   readonly writeRefusal: () => WriteRefusal | null;
   /** The gates of prompts and models; null if the target has none. */

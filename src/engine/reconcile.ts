@@ -129,6 +129,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
         part,
         run: { ...run, emit: (event) => run.emit(event.what === "begun" ? { ...event, pass } : event) },
         holds: target.holds,
+        drift: target.drift ?? null,
         writeRefusal: () => refusalAt(target, run.clock.now()),
         gates: target.gates ?? null,
         warnings,

@@ -16,7 +16,7 @@ import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLock, TargetState } from "../state/state.ts";
 import type { TargetGates } from "./gates/gate-access.ts";
-import type { Stoppable } from "./run.ts";
+import type { Run, Stoppable } from "./run.ts";
 import type { ServerSession } from "./session.ts";
 
 /** What reading a target's source takes: the source, its state folder and rules, and what other targets declare. */
@@ -46,8 +46,31 @@ export type Target = ReadTarget & {
   readonly holds: Holds;
   /** When nothing may be written; absent without freeze windows. */
   readonly freezes?: FreezeSchedule;
+  /** Proposes for git what was changed in live; absent where that is written back. */
+  readonly drift?: DriftProposer;
   /** Its order among other targets; absent for a single one, and for one that is retired. */
   readonly order?: TargetOrder;
+};
+
+/** Proposes for git what was changed in live alone. */
+export type DriftProposer = {
+  /**
+   * Brings the proposal up to what a pass over the whole source has found, and returns the resources in which git wins now.
+   * All others stay as they are, also where a proposal cannot be made now.
+   */
+  readonly propose: (found: DriftAlone, run: Run) => Promise<ReadonlySet<Identity>>;
+  /** Forgets that git wins in resources which now are as it says: what is changed in them later is proposed again. */
+  readonly written: (identities: readonly Identity[]) => Promise<void>;
+};
+
+/** The resources in which a pass has found that live alone has changed. */
+export type DriftAlone = {
+  readonly revision: string | null;
+  /** The branch of the work tree; null if it has none. */
+  readonly branch: string | null;
+  readonly identities: readonly Identity[];
+  /** A digest of the differences: the same as long as all of them are. */
+  readonly digest: string;
 };
 
 /** The order of a target among others. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DriftReport } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
-import { type FakeForge, forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
+import { API, api, change, forges, github, gitlab, writesOf } from "../support/drifted-service.ts";
+import { startGitHub, startGitLab } from "../support/fake-forge.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { foundations } from "../support/manifests.ts";
@@ -11,53 +12,7 @@ import { faultsOf } from "../support/output-schemas.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
-const API = "service/dev:web/api";
 const BRANCH = "holdfast/drift-default";
-
-/** A service with comments and an order of its own, which a proposal keeps. */
-const api = (replicas: number, more = ""): string => `# The interface.
-type: service
-name: api
-workspace_fqn: dev:web
-replicas: ${replicas} # of this environment
-image:
-  type: image
-  image_uri: registry.example.com/api:1.0.0
-ports:
-  - port: 8080
-${more}`;
-
-/** Changes a service behind git's back. */
-async function change({ call }: Pick<Server, "call">, fields: { readonly [field: string]: unknown }): Promise<void> {
-  await call("PUT", "/api/svc/v1/apps", {
-    manifest: {
-      type: "service",
-      name: "api",
-      workspace_fqn: "dev:web",
-      image: { type: "image", image_uri: "registry.example.com/api:1.0.0" },
-      ports: [{ port: 8080 }],
-      ...fields,
-    },
-  });
-}
-
-function github({ apiUrl }: FakeForge) {
-  return {
-    GITHUB_ACTIONS: "true",
-    GITHUB_REPOSITORY: forgeFacts.repository,
-    GITHUB_API_URL: apiUrl,
-    GITHUB_TOKEN: forgeFacts.token,
-  };
-}
-
-function gitlab({ apiUrl }: FakeForge) {
-  return {
-    GITLAB_CI: "true",
-    CI_API_V4_URL: apiUrl,
-    CI_PROJECT_PATH: forgeFacts.repository,
-    GITLAB_TOKEN: forgeFacts.token,
-  };
-}
 
 async function applied(server: Server, text = api(2)): Promise<Source> {
   const source = await sourceOf({ ...foundations, "api.yaml": text, ".gitignore": ".holdfast/\n" }, server);
@@ -66,13 +21,7 @@ async function applied(server: Server, text = api(2)): Promise<Source> {
   return source;
 }
 
-const writesOf = ({ requests }: FakeForge) =>
-  requests.filter((one) => !one.startsWith("GET") && !one.endsWith("/graphql")).length;
-
-describe.each([
-  { name: "GitHub", start: startGitHub, env: github },
-  { name: "GitLab", start: startGitLab, env: gitlab },
-])("holdfast drift --propose with $name", ({ start, env }) => {
+describe.each(forges)("holdfast drift --propose with $name", ({ start, env }) => {
   describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     test("opens one pull request, updates it in place, and closes it when live and git agree again", async () => {
       const server = await plane.serve();

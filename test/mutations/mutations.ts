@@ -378,4 +378,24 @@ export const mutations: readonly Mutation[] = [
       title: "where a dry run deploys, no second one is sent",
     },
   },
+  {
+    name: "writing nothing back of what is proposed for git",
+    find: "if (writtenBack !== undefined && !writtenBack.has(identity) && isDriftAlone(decision))",
+    replace: "if (writtenBack === null && !isDriftAlone(decision))",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/core/guards/step-guards.test.ts",
+      title: "what live alone has changed is not written back, and nothing else waits for it",
+    },
+  },
+  {
+    name: "letting git win in what a person has closed",
+    find: 'const closed = state === "closed" ? (known?.held ?? none).intersection(only) : none;',
+    replace: "const closed = none.intersection(only);",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/drift-watch.test.ts",
+      title: "a pull request that somebody closes while other drift is found",
+    },
+  },
 ];

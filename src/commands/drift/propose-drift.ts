@@ -66,7 +66,7 @@ export async function proposeDrift(
   const forge = await openForge(place, terminal);
   const text = { ...report, target: target.name, server, heldFor };
   const title = driftProposalTitle(text);
-  const { name, branch, base } = await namesOf(target, proposal.branch, forge);
+  const { name, branch, base } = await driftNames(target, proposal.branch, forge);
   const { what, number, url } = await postStickyProposal(forge, {
     name,
     title,
@@ -98,7 +98,7 @@ export async function withdrawDrift(
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<DriftProposalReport["pullRequest"]> {
   const forge = await openForge(place, terminal);
-  const names = await namesOf(target, ofFolder, forge);
+  const names = await driftNames(target, ofFolder, forge);
   const withdrawn = await withdrawStickyProposal(forge, names, why);
   return withdrawn && { result: "withdrawn", ...withdrawn, branch: names.branch };
 }
@@ -108,7 +108,12 @@ export function agreeAgain({ name }: CommandTarget): string {
   return `Git and live agree again on target ${codeSpan(name)}, so this was closed.`;
 }
 
-async function namesOf({ name, remote }: CommandTarget, branch: string | null, forge: Forge) {
+/** The name of the proposal of a target, its branch, and the branch that it is for. */
+export async function driftNames(
+  { name, remote }: CommandTarget,
+  branch: string | null,
+  forge: Pick<Forge, "defaultBranch">,
+): Promise<{ readonly name: string; readonly branch: string; readonly base: string }> {
   const ofFolder = remote === null ? branch : (remote.ref?.replace(/^refs\/heads\//, "") ?? null);
   return {
     name: `drift ${name}`,

@@ -48,6 +48,8 @@ export type TargetChoice = {
   readonly interval: number | null;
   /** Seconds between full passes; null if every pass of the interval is full. */
   readonly driftInterval: number | null;
+  /** For how long at most a pull request holds what was changed in live; null where that is written back at once. */
+  readonly driftHold: string | null;
   readonly confirm: boolean;
   /** When nothing may be written. */
   readonly windows: readonly FreezeWindow[];
@@ -95,6 +97,9 @@ export function chooseSources(
   return { sources: known, servers: servers ?? [], entries, placeOf };
 }
 
+/** A pull request holds nothing for longer. */
+const MOST_HELD = "7d";
+
 /** The target of an entry without a pattern. */
 export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal: Terminal): TargetChoice {
   const { name, paths, sync, interval, driftInterval, confirm } = entry;
@@ -114,6 +119,7 @@ export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal
     sync: sync ?? null,
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
+    driftHold: entry.drift === "propose" ? (entry.driftHold ?? MOST_HELD) : null,
     confirm: confirm ?? false,
     windows: (entry.windows ?? []).map(freezeWindow),
     gates: gatesIn(entry, file, (item) => placeOf(name, "gate", item)),

@@ -143,7 +143,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     sourceCache: state.caches ? sourceCache(named, state, terminal.clock) : null,
     server,
     state,
-    holds: holdsIn(state, terminal.clock.now),
+    holds: holdsIn(state, { now: terminal.clock.now, proposes: choice?.driftHold != null }),
     ...(choice === null || choice.windows.length === 0 ? {} : { freezes: freezeSchedule(choice.windows) }),
     ...(choice === null || choice.gates.length === 0 ? {} : { gates: targetGates(choice, state, shared) }),
     ...(order === null ? {} : { order }),

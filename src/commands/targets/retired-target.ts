@@ -1,4 +1,4 @@
-import { decisionsAt, holdText } from "../../core/holds.ts";
+import { holdsAt, holdText } from "../../core/holds.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
 import { neverRunStatus, retiredStatus } from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "./create-target.ts";
@@ -15,5 +15,5 @@ export async function retiredTargetStatus(
 ): Promise<TargetStatus> {
   const store = await state.target();
   const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
-  return { ...stored, ...retiredStatus(name), held: decisionsAt(await store.decisions(), now).holds.map(holdText) };
+  return { ...stored, ...retiredStatus(name), held: holdsAt(await store.decisions(), now).map(holdText) };
 }

@@ -1,4 +1,4 @@
-import { decisionsAt, holdText } from "../../core/holds.ts";
+import { holdsAt, holdText } from "../../core/holds.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
 import { freezeStatus, neverRunStatus, statusAtRest } from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "./create-target.ts";
@@ -10,7 +10,7 @@ export async function storedStatus(one: CommandTarget, now: number): Promise<Tar
   const { fault = null, isRetired = false } = one.choice ?? {};
   if (isRetired) return retiredTargetStatus(one, now);
   const store = await state.target();
-  const held = decisionsAt(await store.decisions(), now).holds.map(holdText);
+  const held = holdsAt(await store.decisions(), now).map(holdText);
   const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
   if (fault !== null) return { ...stored, condition: "Stalled", reason: "Invalid", message: fault.message, held };
   return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held, ...freezeStatus(freezes, now) };

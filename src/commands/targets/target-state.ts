@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { afterRevision, decisionsAt, heldResources } from "../../core/holds.ts";
+import { afterRevision, decisionsAt, heldResources, isOfProposal, withProposalHolds } from "../../core/holds.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import type { Holds } from "../../engine/target.ts";
 import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
@@ -122,9 +122,18 @@ export function readStateKey({ env, cwd }: Terminal): string | null {
 }
 
 /** What people have put on hold, in the state of a target. */
-export function holdsIn({ target }: TargetState, now: () => number): Holds {
+export function holdsIn(
+  { target }: TargetState,
+  { now, proposes }: { readonly now: () => number; readonly proposes: boolean },
+): Holds {
   return {
-    held: async () => heldResources(decisionsAt(await (await target()).decisions(), now())),
+    held: async () => {
+      const store = await target();
+      const decisions = await store.decisions();
+      // Where drift is no longer proposed, git wins.
+      if (!proposes && decisions.holds.some(isOfProposal)) await store.decide((all) => withProposalHolds(all, []));
+      return heldResources(decisionsAt(decisions, now()));
+    },
     heldAfter: async (contents) => {
       const { after } = await (await target()).decide((decisions) =>
         afterRevision(decisionsAt(decisions, now()), contents),

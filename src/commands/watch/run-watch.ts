@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
 import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
@@ -11,15 +10,13 @@ import type { PassObserver } from "../../daemon/pass-observer.ts";
 import type { PassQueue } from "../../daemon/pass-queue.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
-import { columnsOf } from "../../render/text-width.ts";
 import { contentTop, isLinked } from "../../source/source-root.ts";
 import { requireDatabaseKey } from "../../state/open-state.ts";
 import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publisher.ts";
 import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
-import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
-import { terminalViewOf } from "../output/terminal-view.ts";
+import { tell, tellFailure } from "../output/log-stream.ts";
 import type { TargetChoice } from "../targets/choose-targets.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets, TargetNeededError } from "../targets/find-targets.ts";
@@ -27,10 +24,12 @@ import { serverNameOf } from "../targets/server-of-target.ts";
 import type { SharedReads } from "../targets/shared-reads.ts";
 import { DEFAULT_INTERVAL_S } from "../targets/stage-orders.ts";
 import { readStateKey } from "../targets/target-state.ts";
-import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
+import { createDriftProposer } from "./drift-proposer.ts";
 import { createPromotions, type Promotions } from "./follow-promotions.ts";
 import { followTargets } from "./follow-targets.ts";
 import type { WatchServer } from "./http-server.ts";
+import { withName } from "./named-output.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
 import { openQueue } from "./open-queue.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
@@ -97,16 +96,22 @@ function settingsOf(
 
 function daemonTarget(
   target: CommandTarget,
-  { operator }: FoundTargets,
-  { invocation, operatorFile }: { readonly invocation: Invocation; readonly operatorFile: OperatorFile },
+  opened: FoundTargets,
+  {
+    invocation,
+    operatorFile,
+    meter,
+  }: { readonly invocation: Invocation; readonly operatorFile: OperatorFile } & Pick<WatchServer, "meter">,
 ): DaemonTarget {
+  const { operator } = opened;
   const { name, choice, remote } = target;
+  const drift = createDriftProposer({ target, opened, invocation, meter });
   const { signal } = invocation.terminal;
   const seconds = secondsBetween(target, invocation);
   const serverName = serverNameOf(choice, operator, invocation);
   return {
     name,
-    target,
+    target: drift === null ? target : { ...target, drift },
     fault: choice?.fault ?? null,
     source: remote?.name ?? null,
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
@@ -158,7 +163,7 @@ export async function openWatch(
   const daemon = resources.use(
     createDaemon(
       {
-        targets: active.map((target) => daemonTarget(target, opened, { invocation, operatorFile })),
+        targets: active.map((target) => daemonTarget(target, opened, { invocation, operatorFile, meter })),
         state: { folder: opened.stateFolder, database },
         queue,
         observers: {
@@ -348,21 +353,6 @@ async function openChanged(
   }
 }
 
-// Text names the target only where there are several; a log always does.
-function withName(
-  { name }: CommandTarget,
-  { invocation, isAlone }: { readonly invocation: Invocation; readonly isAlone: boolean },
-): Invocation {
-  const { stdout, stderr } = invocation.terminal;
-  const prefix = `${name}: `;
-  // JSON output needs no prefix: each line has a `target` field.
-  const isText = !isAlone && terminalViewOf(invocation).output !== "json";
-  const shown = isText ? withLinePrefix(stdout, prefix) : stdout;
-  const text = isAlone ? stderr : withLinePrefix(stderr, prefix);
-  const named = printedOn(withTarget(stderr, name) ?? text, invocation.terminal);
-  return { ...invocation, terminal: { ...named, stdout: shown } };
-}
-
 // A git-sync sidecar removes the folder of the previous link target, and a state folder in it.
 function requireLastingState({ remote, source: { root }, state: { folder } }: CommandTarget): void {
   if (remote !== null || !isLinked(root) || !isAtOrBelow(contentTop(root), folder)) return;
@@ -374,20 +364,4 @@ function requireLastingState({ remote, source: { root }, state: { folder } }: Co
 function nothingToDo(hasNoTargets: boolean): HoldfastError {
   if (hasNoTargets) return new TargetNeededError([]);
   return new HoldfastError("invalid", "every target has `sync: off`", { hint: "set one of them to report or heal" });
-}
-
-// A stream that adds a prefix to each line.
-function withLinePrefix(stream: Terminal["stdout"], prefix: string): Terminal["stdout"] {
-  let isAtStart = true;
-  const prefixed = new Writable({
-    decodeStrings: false,
-    write: (part: string | Buffer, _, done) => {
-      const text = part.toString();
-      const lines = text.replace(/\n(?!$)/g, `\n${prefix}`);
-      const begun = isAtStart && text !== "" ? prefix : "";
-      if (text !== "") isAtStart = text.endsWith("\n");
-      stream.write(begun + lines, done);
-    },
-  });
-  return Object.assign(prefixed, { isTTY: stream.isTTY ?? false, columns: columnsOn(stream) - columnsOf(prefix) });
 }

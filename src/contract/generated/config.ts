@@ -433,6 +433,14 @@ interval?: (number | null)
  */
 driftInterval?: (number | null)
 /**
+ * What a daemon does with what was changed in live and not in git: `heal` writes what git says, `propose` opens a pull request that writes it into the manifests, and leaves it as long as that is open
+ */
+drift?: (("heal" | "propose") | null)
+/**
+ * For how long at most an open pull request keeps what it proposes from being written; 7 days without this key, which are the most
+ */
+driftHold?: (string | null)
+/**
  * Whether `apply` wants the target's name typed, or `--confirm NAME`
  */
 confirm?: (boolean | null)

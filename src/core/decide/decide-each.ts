@@ -113,9 +113,9 @@ function obstacleOf(
   const { live, invalid, declared, kinds } = input;
   for (const { identity, pointer } of references) {
     // A dependency that is held back must be applied first, even if it exists.
-    const reason = decisions.get(identity)?.reason;
+    const { reason, keepsLive = false } = decisions.get(identity) ?? {};
     if (reason === "guard" || reason === "gate") return { reason: "dependency", identity, pointer };
-    if (reason === "held") return { reason, identity, pointer };
+    if (reason === "held" && !keepsLive) return { reason, identity, pointer };
     if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity, pointer };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity, pointer };

@@ -92,4 +92,6 @@ export type Decision = Comparison & {
   readonly dangers: readonly Danger[];
   /** Who caused the action; null when nothing is done, or nothing changed. */
   readonly causedBy: CausedBy | null;
+  /** Whether it is blocked so that only live stays as it is: what refers to it need not wait. @default false */
+  readonly keepsLive?: boolean;
 };

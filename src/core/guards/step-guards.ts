@@ -1,5 +1,6 @@
 import type { Danger, StepGuard } from "../../contract/generated/output.ts";
 import type { Decision } from "../decide/decision.ts";
+import { isDriftAlone } from "../decide/drift-alone.ts";
 import type { Identity } from "../manifest.ts";
 import { type Risk, writes } from "../plan/plan.ts";
 
@@ -71,6 +72,8 @@ export type PlanGuards = {
   readonly updateShare?: number;
   /** Resources that a person put on hold, and the reason. */
   readonly held?: ReadonlyMap<Identity, string>;
+  /** The resources that are written although only live has changed; absent where that is always written back. */
+  readonly writtenBack?: ReadonlySet<Identity>;
   /** Whether nothing was written yet: then one resource that somebody else manages blocks all writes. @default false */
   readonly isFirst?: boolean;
 };
@@ -94,6 +97,8 @@ function isSomebodyElses({ action, dangers }: Decision): boolean {
   return action === "block" && dangers.some(({ risk, text }) => risk === "adopts" && !text.startsWith(MAY_EXIST));
 }
 
+const DRIFT_IS_PROPOSED = "what was changed in live is proposed for git";
+
 /**
  * The decision, blocked if a person holds the resource, a guard refuses one of its risks, or all such writes are held
  * back.
@@ -101,13 +106,15 @@ function isSomebodyElses({ action, dangers }: Decision): boolean {
 export function holdBack(
   identity: Identity,
   decision: Decision,
-  { refused, held }: PlanGuards,
+  { refused, held, writtenBack }: PlanGuards,
   all: HoldAll,
 ): Decision {
   const { action, dangers } = decision;
   if (!writes({ action })) return decision;
   const hold = held?.get(identity);
   if (hold !== undefined) return { ...decision, action: "block", reason: "held", detail: hold };
+  if (writtenBack !== undefined && !writtenBack.has(identity) && isDriftAlone(decision))
+    return { ...decision, action: "block", reason: "held", detail: DRIFT_IS_PROPOSED, keepsLive: true };
   const guarded = dangers.filter(({ risk }) => refused.has(risk));
   const shared = all.writes ?? (action === "update" ? all.updates : null);
   const why = guarded.length === 0 ? shared : guardDetail(guarded);

@@ -37,7 +37,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
   gate: "its content has not passed a gate of this target, which no flag skips",
-  held: "a person has put it, or what it refers to, on hold: holdfast release ends that",
+  held: "it, or what it refers to, is on hold: holdfast release ends that",
 };
 
 const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {

@@ -10,7 +10,7 @@ import type {
   WhyReply,
 } from "../../contract/generated/output.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { decisionsAt } from "../../core/holds.ts";
+import { holdsAt } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { TargetStatus } from "../../core/report/target-status.ts";
@@ -88,7 +88,7 @@ export function createDashboardReader(
   };
   const holdsOf = async ({ read }: DashboardTarget): Promise<readonly HoldEntry[]> => {
     const decisions = await read((store) => store.decisions());
-    const { holds } = decisionsAt(decisions ?? { holds: [], released: [] }, now());
+    const holds = holdsAt(decisions ?? { holds: [], released: [] }, now());
     return holds.map(({ what, reason, until, by }) => ({ what, reason, until, ...(by !== undefined && { by }) }));
   };
   let reading = 0;

@@ -15,7 +15,7 @@ const readings: readonly (readonly [name: string, help: string, read: Reading])[
     "Resources whose last write has an unknown outcome.",
     ({ status }) => status.unknown.length,
   ],
-  ["holdfast_held", "Resources and commits that a person holds.", ({ status }) => status.held.length],
+  ["holdfast_held", "Resources and commits on hold.", ({ status }) => status.held.length],
   ["holdfast_lease_held", "1 while the lease on the control plane is held.", ({ hasLease }) => (hasLease ? 1 : 0)],
 ];
 

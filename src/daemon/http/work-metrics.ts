@@ -53,6 +53,12 @@ const families: { readonly [what in keyof CountedResults]: Family<CountedResults
     label: "target",
     results: ["created", "updated", "unchanged", "closed", "withdrawn", "nothing", "waiting", "failed"],
   },
+  driftProposals: {
+    name: "holdfast_drift_proposals_total",
+    help: "Looks at the pull request of what was changed in the live of a target, by result.",
+    label: "target",
+    results: ["created", "updated", "unchanged", "closed", "withdrawn", "failed"],
+  },
   notifications: {
     name: "holdfast_notifications_total",
     help: "Messages to a receiver of notifications, by result.",

@@ -24,11 +24,13 @@ type FoundDrift = {
   /** Whether the manifests stand in for the records, so that every difference counts as drift. */
   readonly standsIn: boolean;
   readonly readerOf: PromotedSource["readerOf"];
+  /** The resources of which drift is proposed; absent for all. */
+  readonly only?: ReadonlySet<Identity>;
 };
 
 /** Finds how the manifests of a target have to change to say what was changed in live. No file is written. */
 export async function driftProposal(
-  { livePlan, report, read, standsIn, readerOf }: FoundDrift,
+  { livePlan, report, read, standsIn, readerOf, only }: FoundDrift,
   run: Stoppable,
 ): Promise<DriftProposal> {
   const { desired, from: indexed } = read;
@@ -40,6 +42,7 @@ export async function driftProposal(
   for (const { identity, kind, state } of report.drift) {
     const manifest = manifests.get(identity);
     if (manifest === undefined || state === "orphan" || state === "unknown") continue;
+    if (only?.has(identity) === false) continue;
     const decision = livePlan.decisions.get(identity);
     if (state !== "absent" && (decision === undefined || !isDriftAlone(decision, isTaken))) {
       refused.push({ identity, kind, ...(state === "unrecorded" ? NOT_RECORDED : NOT_APPLIED) });

@@ -81,8 +81,10 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   // What an earlier run left open is settled in a freeze too: the steps are then left out one by one, with this reason.
   const isRefused = refusal() !== null;
   if (recovered.length === 0) requireAllowed(refusal, mode);
-  const plan = await preparePlan(recovered, session, pass, mode);
-  const planned = await plan();
+  const prepared = await preparePlan(recovered, session, pass, mode);
+  const writtenBack = await writtenBackIn(prepared, pass, mode);
+  const plan = (): Promise<LivePlan> => prepared(writtenBack.identities);
+  const planned = writtenBack.planned ?? (await plan());
   if (!isRefused && !(await isApproved(planned, pass, mode))) return { what: "declined" };
   if (!isRefused) requireAllowed(refusal, mode);
   const rotating = { session, run: pass.run };
@@ -101,11 +103,33 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   const run = { ...pass.run, ...(mode.waiting ?? untilTheEnd()) };
   const writing = { session: right.use(), hasLease, rules, refusal };
   const applied = await apply(current, { ...writing, recovered, recordsEqual, run });
+  const won = applied.outcomes.filter(({ identity, result }) => {
+    return writtenBack.identities.has(identity) && result === "updated";
+  });
+  if (won.length > 0) await pass.drift?.written(won.map(({ identity }) => identity));
   const rotated = refusal() === null ? await rotateDueTokens(due, { ...rotating, session: writing.session }) : [];
   const event = await applyEvent({ ...applied, tokens: [...applied.tokens, ...rotated] }, current, pass);
   const notUsed = [...event.notUsed, ...missingExtensions(access.lacks())];
   const forced = mode.isForced ? (wasRefused ?? pass.writeRefusal()) : null;
   return { ...event, notUsed, ...(forced === null ? {} : { forced }) };
+}
+
+type WrittenBack = {
+  readonly identities: ReadonlySet<Identity>;
+  /** The plan by which this was found; null where another one has to be made. */
+  readonly planned: LivePlan | null;
+};
+
+// A part of the source shows a part of the drift, which stays as it is until the next pass over all of it.
+async function writtenBackIn(plan: PreparedPlan, pass: Pass, { approve, revise }: ApplyMode): Promise<WrittenBack> {
+  const none = new Set<Identity>();
+  const { drift, part, run } = pass;
+  if (drift === null || part !== null || approve !== null || revise !== undefined)
+    return { identities: none, planned: null };
+  const planned = await plan(none);
+  const { driftAlone } = await import("../drift/drift-alone.ts");
+  const identities = await drift.propose(driftAlone(planned, pass), run);
+  return { identities, planned: identities.size === 0 ? planned : null };
 }
 
 // Once writes are refused, the pass writes nothing more: nobody has approved what it would write later.
@@ -175,13 +199,16 @@ async function recoverPending(
   return recover(pending, await startRecovery(session, read.rules.concurrency, run, isFenced));
 }
 
+/** Makes the plan, which writes back only these of the resources that live alone has changed, where drift is proposed. */
+type PreparedPlan = (writtenBack: ReadonlySet<Identity>) => Promise<LivePlan>;
+
 // Live is read each time that the plan is made.
 async function preparePlan(
   recovered: readonly Recovered[],
   session: ServerSession,
   pass: Pass,
   mode: ApplyMode,
-): Promise<() => Promise<LivePlan>> {
+): Promise<PreparedPlan> {
   const { read, part } = pass;
   const { rules } = read;
   // An interrupted write may be about any resource, so it widens the pass to the whole source.
@@ -191,6 +218,7 @@ async function preparePlan(
   if (desired !== part) requireUnshrunk({ capabilities, recorded, declared: desired.declared }, rules);
   const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
   const { revise } = mode;
+  const proposes = pass.drift !== null && revise === undefined;
   const readsEach = desired === part;
   const cache = readsEach || revise !== undefined ? null : session.cache;
   const scope = {
@@ -215,10 +243,11 @@ async function preparePlan(
     rules,
     run: pass.run,
   };
-  return async () => {
+  return async (writtenBack) => {
+    const guards = checks.guards && { ...checks.guards, ...(proposes ? { writtenBack } : {}) };
     const facts = (await cache?.load(recorded)) ?? null;
     const observed = await observe(desired, { ...given, scope: { ...scope, facts } });
-    const planned = await planAgainstLive(observed, { ...given, checks });
+    const planned = await planAgainstLive(observed, { ...given, checks: { ...checks, guards } });
     await cache?.keep(planned);
     return revise === undefined ? planned : revise(planned, recovered);
   };

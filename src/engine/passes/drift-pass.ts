@@ -5,14 +5,13 @@ import type { driftProposal } from "../drift/drift-proposal.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
-import type { PromotedSource } from "../promotion/edit-manifests.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
 
 /** A pass that reports drift. */
 export type DriftMode = {
   readonly is: "drift";
   /** Finds what is to be proposed for git too, with what else reads its files; absent where nothing is proposed. */
-  readonly propose?: Pick<PromotedSource, "readerOf">;
+  readonly propose?: Pick<Parameters<typeof driftProposal>[0], "readerOf" | "only">;
 };
 
 /** Reports what has changed in live since it was recorded. */

@@ -63,6 +63,10 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
   const checks = { creates, guards: null, hasSink: session.sink !== null, gates } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   await cache?.keep(livePlan);
+  if (pass.drift !== null) {
+    const { driftAlone } = await import("../drift/drift-alone.ts");
+    await pass.drift.propose(driftAlone(livePlan, pass), pass.run);
+  }
   const { plan: found, ...event } = planEvent(livePlan);
   const refusedNow = pass.writeRefusal();
   const warnings = [...pass.warnings(), ...(refusedNow === null ? [] : [writeRefusedWarning(refusedNow)])];

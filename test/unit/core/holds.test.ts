@@ -4,8 +4,10 @@ import {
   decisionsAt,
   type Hold,
   heldResources,
+  holdsAt,
   withHold,
   withoutHold,
+  withProposalHolds,
 } from "../../../src/core/holds.ts";
 
 const NOW = Date.parse("2027-03-01T12:00:00Z");
@@ -61,4 +63,22 @@ test("a hold on a commit takes back its release, and a release ends the hold on 
   const released = withoutHold(withHold(NONE, hold), commit);
   expect(released).toEqual({ holds: [], released: [commit] });
   expect(withHold(released, hold)).toEqual({ holds: [hold], released: [] });
+});
+
+test("a hold of what is proposed for git is no hold of a person's, and is remembered after its time", () => {
+  const person = { what: "team/ml", reason: "incident 12", until: END };
+  const proposed = { what: "team/web", reason: "proposed", until: END, pullRequest: { number: 21, url: null } };
+  const other = { ...proposed, what: "team/ml" };
+  const decisions = withProposalHolds(withHold(NONE, person), [proposed, other]);
+  expect(decisions.holds).toEqual([person, proposed]);
+  expect([...heldResources(decisions).keys()]).toEqual(["team/ml"]);
+  expect(holdsAt(decisions, NOW)).toEqual([person, proposed]);
+  const later = Date.parse(END);
+  expect(decisionsAt(decisions, later).holds).toEqual([proposed]);
+  expect(holdsAt(decisions, later)).toEqual([]);
+  // A person who ends it lets git win, and one who puts it on hold has the last word.
+  expect(holdsAt(withoutHold(decisions, "team/web"), NOW)).toEqual([person]);
+  expect(withoutHold(decisions, "team/web").holds[1]).toMatchObject({ what: "team/web", pullRequest: { number: 21 } });
+  expect(withHold(decisions, { ...person, what: "team/web" }).holds).toHaveLength(2);
+  expect(withProposalHolds(decisions, []).holds).toEqual([person]);
 });

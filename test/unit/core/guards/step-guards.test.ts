@@ -3,7 +3,7 @@ import { guardedSteps, guardMessages } from "../../../../src/core/guards/guarded
 import { isLooserGuard, refusedRisks } from "../../../../src/core/guards/step-guards.ts";
 import type { Live } from "../../../../src/core/live.ts";
 import type { Risk } from "../../../../src/core/plan/plan.ts";
-import type { PlanWithDecisions } from "../../../../src/core/plan/plan-input.ts";
+import type { PlanInput, PlanWithDecisions } from "../../../../src/core/plan/plan-input.ts";
 import { declare, plan, present, recorded, service } from "../given.ts";
 
 const refused: ReadonlySet<Risk> = new Set(["adopts"]);
@@ -58,6 +58,45 @@ describe("the guards of a daemon", () => {
     const receipts = names.map((name) => recorded(service({ name, replicas: 1 })));
     const { summary } = plan(manifests, { live, recorded: receipts, guards: { refused } }).plan;
     expect(summary).toMatchObject(holds ? { update: 0, block: changed } : { update: changed, block: 0 });
+  });
+});
+
+describe("where drift is proposed for git", () => {
+  const space = { ...workspace, labels: { team: "ml" } };
+  const given = {
+    live: {
+      "workspace/c1:ws1": present({ ...workspace, labels: { team: "web" } }),
+      "service/c1:ws1/api": present(service({ replicas: 5 })),
+      "service/c1:ws1/web": present(service({ name: "web", replicas: 5 })),
+      "service/c1:ws1/new": { state: "absent" },
+    } as const,
+    recorded: [recorded(space), recorded(service({ replicas: 1 })), recorded(service({ name: "web", replicas: 1 }))],
+  };
+  const manifests = [
+    declare(space),
+    declare(service({ replicas: 1 })),
+    declare(service({ name: "web", replicas: 2 })),
+    declare(service({ name: "new" })),
+  ];
+  const actions = (guards: PlanInput["guards"]) =>
+    plan(manifests, { ...given, guards }).plan.steps.map(({ identity, action, reason }) => [identity, action, reason]);
+
+  test("what live alone has changed is not written back, and nothing else waits for it", () => {
+    expect(actions({ refused: new Set(), writtenBack: new Set() })).toEqual([
+      ["workspace/c1:ws1", "block", "held"],
+      ["service/c1:ws1/api", "block", "held"],
+      ["service/c1:ws1/new", "create", null],
+      ["service/c1:ws1/web", "update", null],
+    ]);
+  });
+
+  test("unless git has won, or a person has put it on hold", () => {
+    const held = new Map([["service/c1:ws1/api", "incident 12"]]);
+    const guards = { refused: new Set<Risk>(), held, writtenBack: new Set(["workspace/c1:ws1", "service/c1:ws1/api"]) };
+    expect(actions(guards).slice(0, 2)).toEqual([
+      ["workspace/c1:ws1", "update", null],
+      ["service/c1:ws1/api", "block", "held"],
+    ]);
   });
 });
 
