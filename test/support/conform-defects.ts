@@ -137,6 +137,7 @@ export const conformDefects: { readonly [check: string]: Defect } = {
   "dry-run-refuses": onReply((reply) => {
     if (reply.status === 422) reply.status = 400;
   }),
+  "unknown-field": inRequest("putApp", ({ body }) => delete body.manifest.holdfast_conform),
   "dry-run-cluster": otherId("putCluster"),
   "dry-run-account": otherId("putVirtualAccount"),
   "dry-run-team": otherId("putTeam"),
@@ -157,6 +158,7 @@ export const conformDefects: { readonly [check: string]: Defect } = {
   replaces: inReply("listDeployments", ({ body }) => {
     for (const row of body.data) row.manifest.env = { CONFORM: "1" };
   }),
+  fencing: onRequest(({ headers }) => delete headers["x-fencing-token"]),
   prompt: inReply("listPromptVersions", ({ body }, { query }) => {
     if (query.has("fqn")) body.data = [];
   }),
@@ -209,7 +211,7 @@ export const conformDefects: { readonly [check: string]: Defect } = {
 
 /** Each extension is missing. */
 function extensionDefects(): readonly (readonly [string, Defect])[] {
-  const made = conformChecks.filter(({ part, check }) => part === "extension" && !NEVER_MADE.includes(check));
+  const made = conformChecks.filter(({ check }) => check.startsWith("extension-") && !NEVER_MADE.includes(check));
   return made.map(({ check, operations: [name] }) => {
     if (name === undefined || !(name in operations) || isDocumented(operation(name))) throw new TypeError(check);
     const missing = onReply((reply, request) => {

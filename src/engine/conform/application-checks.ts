@@ -67,7 +67,23 @@ export const applicationChecks: readonly Check[] = [
     without: "nothing but the lock of the state keeps two writers apart",
     find: leaseFault,
   },
+  {
+    ...{ level: "write", part: "extension", check: "fencing", operations: ["putLease", "putApp"] },
+    asserts: "a write with a fencing token that was never issued is refused with 412",
+    without: "a writer whose lease was lost may still write",
+    find: async (context) => {
+      const scope = context.names.workspace ?? "";
+      const { first } = await writes(context);
+      const fence = { token: NEVER_ISSUED, scope };
+      const sent = await context.writer.send("putApp", { body: { manifest: first.manifest }, fence }, context);
+      if (sent.state === "refused") return sent.status === 412 ? null : `it is answered ${sent.status}`;
+      appliedOf("putApp", sent);
+      return "it is accepted";
+    },
+  },
 ];
+
+const NEVER_ISSUED = 2 ** 50;
 
 async function writes(context: ConformContext): Promise<ApplicationWrites> {
   return needed(applicationWrites(context), "the application could not be written");

@@ -51,6 +51,17 @@ export const dryRunChecks: readonly Check[] = [
       return refusal?.status === 422 ? null : `it is answered ${refusal?.status ?? "with success"}`;
     },
   },
+  {
+    ...{ ...dry, check: "unknown-field", operations: ["putApp"] },
+    asserts: "a field that the kind does not have is refused with 422",
+    without: "a misspelt field is lost without a word, unless Holdfast's own schemas refuse it",
+    find: async (context) => {
+      const { manifest } = await safely(context);
+      const odd = { ...manifest, holdfast_conform: "1" };
+      const refusal = await refusalOf(context.reader.dryRun("putApp", { manifest: odd }, context));
+      return refusal?.status === 422 ? null : `it is answered ${refusal?.status ?? "with success"}`;
+    },
+  },
   unchanged("dry-run-cluster", "putCluster", "clusters", async ({ reader, clusterId, signal }) => {
     return (await reader.get("getCluster", { path: { id: await clusterId() } }, { signal })) as unknown as JsonObject;
   }),
