@@ -2,8 +2,9 @@ import { basename } from "node:path";
 import type { SchemaNode } from "../../src/schema/schema-node.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** The names of the schemas for editors that the configuration and the shared parts have; no kind has such a name. */
+/** The names of the schemas for editors that the configuration, policies and the shared parts have; no kind has such a name. */
 const CONFIG = "_config";
+const POLICY = "_policy";
 const SHARED = "_shared_";
 
 /** Keywords whose values are names with schemas, and keywords whose values are data. */
@@ -14,11 +15,11 @@ const DATA = new Set(["const", "enum", "default", "examples", "required"]);
  * The schemas as editors understand them, as the `$defs` of one document: without our own keywords, whose meaning is in
  * descriptions and in lists of values to choose from, and with every reference within the document.
  */
-export function editorSchemasText({ files, config }: Schemas): string {
+export function editorSchemasText({ files, config, policy }: Schemas): string {
   const shared = files.shared.map(
     ({ $id = "", $defs = {} }) => [`${SHARED}${basename($id, ".json")}`, { $defs }] as const,
   );
-  const all = [...shared, ...files.kinds, [CONFIG, config] as const];
+  const all = [...shared, ...files.kinds, [CONFIG, config] as const, [POLICY, policy] as const];
   return JSON.stringify({
     $defs: Object.fromEntries(all.map(([name, node]) => [name, within(name, forEditors(node))])),
   });

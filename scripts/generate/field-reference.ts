@@ -20,9 +20,10 @@ Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; [editors](edi
 type ExamplesOf = (type: string) => { readonly minimal: string; readonly full: string };
 
 /** Text of `docs/schemas.md`; the examples are those that `holdfast new` prints. */
-export function fieldReferenceText({ kinds, config }: Schemas, examplesOf: ExamplesOf): string {
+export function fieldReferenceText({ kinds, config, policy }: Schemas, examplesOf: ExamplesOf): string {
   const parts = [...kinds].map(([type, schema]) => section(`\`${type}\``, schema, exampleLines(examplesOf(type))));
-  return `${[HEAD, ...parts, section("`holdfast.yaml`", config)].join("\n")}`;
+  const others = [section("`holdfast.yaml`", config), section("A policy", policy)];
+  return `${[HEAD, ...parts, ...others].join("\n")}`;
 }
 
 function exampleLines({ minimal, full }: ReturnType<ExamplesOf>): readonly string[] {

@@ -44,12 +44,13 @@ async function partText(title: string, body: JSONSchema): Promise<string> {
 }
 
 /** Source text of `src/contract/generated/config.ts`. */
-export async function configTypesText({ config }: Schemas): Promise<string> {
+export async function configTypesText({ config, policy }: Schemas): Promise<string> {
   return [
     'import type { Json, JsonObject } from "../json.ts";',
     "",
     IMMUTABLE,
     await typeText("HoldfastConfig", config),
+    await typeText("HoldfastPolicy", policy),
   ].join("\n");
 }
 

@@ -7,6 +7,8 @@ import { bundleSchema } from "./bundle-schema.ts";
 export type Schemas = {
   readonly kinds: ReadonlyMap<string, SchemaNode>;
   readonly config: SchemaNode;
+  /** A file of a folder of policies. */
+  readonly policy: SchemaNode;
   /** What every application has, of whatever type. */
   readonly application: SchemaNode;
   /** The bodies that a daemon takes, by the names of their parts in `output/`. */
@@ -30,6 +32,7 @@ export function readSchemas(root: string): Schemas {
       shared: shared.map((name) => readSchema(join(folder, "shared", name))),
     },
     config: read("config/holdfast.json"),
+    policy: read("config/policy.json"),
     application: read("shared/application.json"),
     requests: requestsIn(join(folder, "output")),
   };
@@ -51,8 +54,14 @@ export function typeNames(type: string, schema: SchemaNode): readonly string[] {
 }
 
 /** Texts of all schemas by file name, each with the parts of `shared/` that it refers to. */
-export function schemaTexts({ kinds, config, application, requests }: Schemas): readonly (readonly [string, string])[] {
-  const others = [["config", config] as const, [APPLICATION, application] as const];
+export function schemaTexts({
+  kinds,
+  config,
+  policy,
+  application,
+  requests,
+}: Schemas): readonly (readonly [string, string])[] {
+  const others = [["config", config] as const, ["policy", policy] as const, [APPLICATION, application] as const];
   return [...kinds, ...others, ...requests].map(([name, schema]) => [name, JSON.stringify(schema)]);
 }
 

@@ -47,9 +47,13 @@ const SHARED = "https://holdfast.dev/schemas/shared/";
 const PART = "#/$defs/";
 
 // The parts that schemas share stay references here. Each is a schema of its own: only so it is compiled once.
-function named({ files, config, application, requests }: Schemas): readonly Module[] {
+function named({ files, config, policy, application, requests }: Schemas): readonly Module[] {
   const whole = files.shared.find(({ $id }) => $id === application.$id) ?? application;
-  const others = [["config", config] as const, [APPLICATION, { ...whole, $id: APPLICATION }] as const];
+  const others = [
+    ["config", config] as const,
+    ["policy", policy] as const,
+    [APPLICATION, { ...whole, $id: APPLICATION }] as const,
+  ];
   return [...files.kinds, ...others, ...requests].map(([name, schema]) => {
     const $id = schema.$id ?? name;
     const one = { ...referring(schema, name === APPLICATION ? application.$id : undefined), $id };

@@ -66,6 +66,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>, find: FindTarg
     }),
   });
   if (out !== null && refusal !== null) return endUnsigned(refusal, invocation);
+  if (refusal?.isDenied && end.plan.complete) return endDenied(refusal, invocation);
   return exitCodeOf(end.plan, gate);
 }
 
@@ -88,12 +89,24 @@ function signTo(
 }
 
 // Nobody should approve a plan that an apply refuses. The result has been written, so the refusal is reported beside it.
-function endUnsigned({ message, flags, needsPerson, diagnostics }: GuardRefusal, invocation: Invocation): number {
+function endUnsigned(refusal: GuardRefusal, invocation: Invocation): number {
+  const { flags, needsPerson, isDenied = false } = refusal;
   const allowed = flags.length === 0 ? [] : [`run plan again with ${flags.join(" ")} where that is intended`];
   const person = needsPerson
     ? ["confirm it at a terminal with holdfast apply, or change guards in the configuration"]
     : [];
-  const hint = `nothing was signed: ${[...allowed, ...person].join("; ")}`;
+  const ways = isDenied ? [DENIED] : [...allowed, ...person];
+  return endRefused(refusal, `nothing was signed: ${ways.join("; ")}`, invocation);
+}
+
+const DENIED = "change what is declared, or the policy that denies it; no flag allows it";
+
+// What a policy denies is no matter for a reviewer, so the check of a pull request fails.
+function endDenied(refusal: GuardRefusal, invocation: Invocation): number {
+  return endRefused(refusal, DENIED, invocation);
+}
+
+function endRefused({ message, diagnostics }: GuardRefusal, hint: string, invocation: Invocation): number {
   const error = new HoldfastError("refused", message, { hint, diagnostics });
   showFaults(error, invocation);
   const { stderr } = invocation.terminal;

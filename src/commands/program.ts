@@ -28,6 +28,7 @@ import { logout } from "./declarations/logout.ts";
 import { newManifest } from "./declarations/new.ts";
 import { orphans } from "./declarations/orphans.ts";
 import { plan } from "./declarations/plan.ts";
+import { policy } from "./declarations/policy.ts";
 import { promote } from "./declarations/promote.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
@@ -72,6 +73,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(explain, () => import("./explain.ts")),
     toEntry(fmt, () => import("./fmt.ts")),
     toEntry(graph, () => import("./graph.ts")),
+    toEntry(policy, () => import("./policy.ts")),
     toEntry(render, () => import("./render.ts")),
     toEntry(runs, () => import("./runs.ts")),
     toEntry(schema, () => import("./schema.ts")),
@@ -173,6 +175,7 @@ const HARMLESS = [
   "new",
   "explain",
   "graph",
+  "policy",
   "render",
   "orphans",
   "schema",

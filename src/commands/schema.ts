@@ -11,7 +11,7 @@ import { say, writeResult } from "./terminal.ts";
 export async function run({ args, flags, terminal }: InvocationOf<typeof schema>): Promise<number> {
   const [kind] = args;
   const found = kind === undefined ? manifestEditorSchema() : editorSchemaFor(kind);
-  if (kind !== undefined && found === undefined) throw unknownKind(kind, ["config"]);
+  if (kind !== undefined && found === undefined) throw unknownKind(kind, ["config", "policy"]);
   const text = editorSchemaText(found);
   if (flags.into === undefined) {
     await writeResult(terminal, text);

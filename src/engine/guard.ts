@@ -1,11 +1,14 @@
 import type { Stop } from "../clock/clock.ts";
+import type { PolicyFinding } from "../contract/generated/output.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { notAdopted } from "../core/guards/adoption.ts";
-import { guardedSteps, guardMessages } from "../core/guards/guarded-steps.ts";
+import { type GuardedStep, guardedSteps, guardMessages, type RefusedByGuards } from "../core/guards/guarded-steps.ts";
 import { SHRUNK_SOURCE } from "../core/guards/mass-change-guards.ts";
+import { findingDiagnostic } from "../core/guards/policy-guard.ts";
 import { withGuards, withRunWarnings } from "../core/plan/make-plan.ts";
-import type { Plan, Risk } from "../core/plan/plan.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import { refusingFindings } from "../core/policies/policy.ts";
 import type { GuardRefusal } from "../core/report/events.ts";
 import { locateFields, type ManifestField } from "../manifests/read-manifests.ts";
 import type { ShrunkSource } from "./load/source-guards.ts";
@@ -14,9 +17,10 @@ import type { LivePlan } from "./plan.ts";
 /** A plan that names the guards of its steps, and why they refuse it to an apply without a person; null where they do not. */
 export type GuardedPlan = { readonly plan: Plan; readonly refusal: UnlocatedRefusal | null };
 
-/** Says which guards refuse a plan: those of its steps, and that of a source that has shrunk. */
-export function guard(planned: LivePlan, refused: ReadonlySet<Risk>, shrunk: ShrunkSource | null): GuardedPlan {
+/** Says which guards refuse a plan: those of its steps, policies, and that of a source that has shrunk. */
+export function guard(planned: LivePlan, refused: RefusedByGuards, shrunk: ShrunkSource | null): GuardedPlan {
   const guarded = guardedSteps(planned, refused);
+  const whole = refusingFindings(planned.findings.plan, refused.isAllowed);
   const missing = shrunk?.missing ?? [];
   const guards = new Map([
     ...guarded.map(({ step, guard }) => [step.identity, guard] as const),
@@ -25,7 +29,7 @@ export function guard(planned: LivePlan, refused: ReadonlySet<Risk>, shrunk: Shr
   const marked = withGuards(planned.plan, guards, guarded.length + missing.length);
   const adoption = [notAdopted(marked)].filter((one) => one !== null);
   const plan = withRunWarnings(marked, adoption);
-  const refusal = refusalOf(guarded, planned, adoption);
+  const refusal = refusalOf(guarded, whole, planned, adoption);
   if (shrunk === null) return { plan, refusal };
   return { plan: withRunWarnings(plan, [shrunkError(shrunk)]), refusal: withShrunk(refusal, shrunk) };
 }
@@ -33,17 +37,21 @@ export function guard(planned: LivePlan, refused: ReadonlySet<Risk>, shrunk: Shr
 const SHRUNK = { flags: ["--allow-shrink"], dangers: [] };
 
 function refusalOf(
-  guarded: ReturnType<typeof guardedSteps>,
+  guarded: readonly GuardedStep[],
+  whole: readonly PolicyFinding[],
   { waved }: LivePlan,
   diagnostics: readonly Diagnostic[],
 ): UnlocatedRefusal | null {
-  if (guarded.length === 0) return null;
+  if (guarded.length + whole.length === 0) return null;
   const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));
+  const findings = [...whole, ...guarded.flatMap((one) => one.findings)];
+  const isDenied = findings.some(({ severity }) => severity === "deny");
   return {
-    message: `guards refuse ${guarded.length === 1 ? "one step" : `${guarded.length} steps`} of this plan`,
+    message: refusalMessage(guarded, whole),
     flags: [...new Set(guarded.flatMap(({ guard }) => guard.flags))],
-    needsPerson: guarded.some(({ guard: { dangers, flags } }) => flags.length < riskCount(dangers)),
-    diagnostics,
+    needsPerson: guarded.some(({ needsPerson }) => needsPerson),
+    ...(isDenied ? { isDenied } : {}),
+    diagnostics: [...diagnostics, ...whole.map((one) => findingDiagnostic(one, null))],
     fields: guarded.flatMap(guardMessages).flatMap(({ step, ...message }) => {
       const manifest = manifests.get(step.identity);
       return manifest === undefined ? [] : [{ ...message, manifest }];
@@ -51,8 +59,11 @@ function refusalOf(
   };
 }
 
-function riskCount(dangers: readonly { readonly risk: Risk }[]): number {
-  return new Set(dangers.map(({ risk }) => risk)).size;
+function refusalMessage(guarded: readonly GuardedStep[], whole: readonly PolicyFinding[]): string {
+  if (whole.length > 0) return "policies refuse this plan";
+  const isOfPolicies = guarded.every(({ guard: { dangers } }) => dangers.length === 0);
+  const number = guarded.length === 1 ? "one step" : `${guarded.length} steps`;
+  return `${isOfPolicies ? "policies" : "guards"} refuse ${number} of this plan`;
 }
 
 function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
@@ -67,8 +78,8 @@ function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
 }
 
 function withShrunk(refusal: UnlocatedRefusal | null, { error: { message } }: ShrunkSource): UnlocatedRefusal {
-  const { flags = [], needsPerson = false, diagnostics = [], fields = [] } = refusal ?? {};
-  return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics, fields };
+  const { flags = [], needsPerson = false, diagnostics = [], fields = [], ...rest } = refusal ?? {};
+  return { ...rest, message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics, fields };
 }
 
 /** Why guards refuse a plan, with the fields that its other messages are about. */
@@ -84,9 +95,11 @@ export async function locateRefusal({ fields, ...refusal }: UnlocatedRefusal, { 
 }
 
 /** The error of an apply that guards refuse. */
-export function refusedByGuards({ message, diagnostics }: GuardRefusal, isVerified: boolean): HoldfastError {
-  const hint = isVerified
-    ? "nothing was written: review the steps; each names what allows it"
-    : "nothing was written: another key has signed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
+export function refusedByGuards({ message, diagnostics, isDenied }: GuardRefusal, isVerified: boolean): HoldfastError {
+  const hint = isDenied
+    ? "nothing was written: change what is declared, or the policy that denies it; no flag allows it"
+    : isVerified
+      ? "nothing was written: review the steps; each names what allows it"
+      : "nothing was written: another key has signed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
   return new HoldfastError("refused", message, { hint, diagnostics });
 }

@@ -32,6 +32,9 @@ import { ownHistory, valuesOf } from "./load/own-history.ts";
 import { hasOwnState } from "./load/own-state.ts";
 import { underBasePatches } from "./load/under-base-patches.ts";
 import { nearMatch, unusedRules } from "./load/unused-rules.ts";
+import { loadPolicies } from "./policies/load-policies.ts";
+import type { PolicySet } from "./policies/policy-set.ts";
+import type { ReadPolicies } from "./policies/read-policies.ts";
 import type { Stoppable } from "./run.ts";
 import type { ReadTarget, Rules } from "./target.ts";
 
@@ -43,6 +46,8 @@ export type DesiredRead = ConfiguredRules & {
   /** Whether it is the revision applied last, in place of a refused one. @default false */
   readonly isLastApplied?: boolean;
   readonly desired: Desired;
+  /** What judges a plan of it. */
+  readonly policies: ReadPolicies & PolicySet;
   /** Every valid manifest of the source, selected or not. */
   readonly manifests: readonly SourceManifest[];
   readonly event: ReadEvent;
@@ -85,15 +90,18 @@ export async function load(
   const indexed = await index.update(before, revision, pace);
   const { loaded, options: loading } = indexed;
   const { contents } = loaded;
+  const baseFiles = source.base && (await source.base.read());
+  const policies = await policiesOf(target, revision, baseFiles, pace);
   const found = withConfigFaults(loaded, revision.config);
-  const general = [...emptySource(found), ...unused(found, revision, target, rules)];
+  const general = [...emptySource(found), ...unused(found, revision, target, rules), ...policies.diagnostics];
   const reported = { ...found, diagnostics: [...target.source.warnings(), ...found.diagnostics, ...general] };
   requireMatches(rules.selection, reported, revision);
   if (loaded.declared !== lastRead?.loaded.declared) await target.claim?.(loaded.declared);
-  const base = source.base && {
-    ...source.base,
-    loaded: await index.load(await source.base.read(), pace),
-  };
+  const base = source.base &&
+    baseFiles && {
+      ...source.base,
+      loaded: await index.load(baseFiles, pace),
+    };
   index.keep(indexed, base?.loaded ?? null);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
@@ -120,6 +128,7 @@ export async function load(
     rules,
     isConfigured: revision.config.isPresent,
     desired,
+    policies: { ...policies, target: target.name ?? "default" },
     counts: countSelection(withoutReports(contents), desired, rules.selection),
     checkoutFault: fault,
     manifests: loaded.manifests,
@@ -131,6 +140,15 @@ export async function load(
     },
     from: reading.before === undefined ? null : indexed,
   };
+}
+
+function policiesOf(
+  { source: { cwd } }: ReadTarget,
+  revision: Revision,
+  base: RevisionFiles | null,
+  { signal }: Pace,
+): Promise<ReadPolicies> {
+  return loadPolicies({ folders: revision.config.policies, revision, base, cwd, signal });
 }
 
 async function prepareRead(
@@ -243,7 +261,7 @@ function readEvent(
   { manifests, diagnostics, otherDocuments, files, documents }: Reported,
   behind: readonly Diagnostic[],
   rules: Rules,
-  { config: { repository }, leftOut, isLeftOutMore }: Revision,
+  { config: { repository, policies }, leftOut, isLeftOutMore }: Revision,
 ): Omit<ReadEvent, "revision" | "knownFiles" | "follows"> {
   const { selection, strict, partial } = rules;
   return {
@@ -251,7 +269,7 @@ function readEvent(
     diagnostics: [...behind, ...diagnostics],
     selected: [...behind, ...ofSelection(diagnostics, selection)],
     otherDocuments: summariseOtherDocuments(ofSelection(otherDocuments, selection)),
-    paths: repository.paths ?? null,
+    paths: repository.paths === undefined ? null : [...new Set([...repository.paths, ...policies.folders])],
     files,
     leftOut,
     ...(isLeftOutMore ? { isLeftOutMore } : {}),

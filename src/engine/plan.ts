@@ -2,16 +2,27 @@ import type { ServerCapabilities } from "../client/server-capabilities.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import { isActedOn } from "../core/diff/field-cause.ts";
+import { refusedSteps } from "../core/guards/policy-guard.ts";
 import type { PlanGuards } from "../core/guards/step-guards.ts";
+import { manifestToSend } from "../core/ignore/keep-ignored.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity } from "../core/manifest.ts";
+import { type Identity, requireRead } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
 import { type BlockedStep, blockedSteps } from "../core/plan/blocked-steps.ts";
-import { makePlan, withBlockDiagnostics, withGateAnswers, withNotChecked } from "../core/plan/make-plan.ts";
-import { writes } from "../core/plan/plan.ts";
+import { hardwareChange } from "../core/plan/hardware-change.ts";
+import {
+  makePlan,
+  withBlockDiagnostics,
+  withGateAnswers,
+  withNotChecked,
+  withPolicyFindings,
+} from "../core/plan/make-plan.ts";
+import { type Step, writes } from "../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
+import { NO_FINDINGS, type PolicyFindings } from "../core/policies/policy.ts";
+import type { StepManifests } from "../core/policies/policy-input.ts";
 import { sightOf } from "../core/sight.ts";
-import { kindsByType } from "../kinds/index.ts";
+import { kindOf, kindsByType } from "../kinds/index.ts";
 import { locateFields } from "../manifests/read-manifests.ts";
 import { subjectName } from "../model/roles.ts";
 import type { AskGates } from "./gates/ask-gates.ts";
@@ -23,6 +34,8 @@ import { askAboutOrphans, withAnswers } from "./plan/ask-about-orphans.ts";
 import { answersIn, askAboutSteps, closedIn } from "./plan/ask-about-steps.ts";
 import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./plan/find-own-content.ts";
 import { type CreateChecks, distinct, type PreflightResult, preflight, withExisting } from "./plan/preflight.ts";
+import { judgePlan } from "./policies/judge-plan.ts";
+import type { PolicySet } from "./policies/policy-set.ts";
 import type { Stoppable } from "./run.ts";
 import type { ReadAccess } from "./session.ts";
 import type { PlanRules } from "./target.ts";
@@ -37,7 +50,12 @@ export type StepChecks = {
   readonly hasSink: boolean;
   /** What asks the gates of what would be written; absent where there are none, or nothing is decided. */
   readonly gates?: AskGates | null;
+  /** The policies that judge the steps, and those that a flag allows; absent where nothing is judged. */
+  readonly policies?: JudgingPolicies | null;
 };
+
+/** The policies of a plan, and the names of those that a flag allows. */
+type JudgingPolicies = { readonly set: PolicySet; readonly allowed: readonly string[] };
 
 /** The values that a plan is made with. */
 export type Planning = {
@@ -58,6 +76,8 @@ export type LivePlan = PlanWithDecisions &
     readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
     /** Extensions that the kinds of this plan could use and the control plane lacks. */
     readonly notUsed: readonly MissingExtension[];
+    /** What policies find in it. */
+    readonly findings: PolicyFindings;
   };
 
 /** Plans what makes live follow: decides, asks the control plane about the steps, and decides again with its answers. */
@@ -74,15 +94,22 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
   const settled = isFinal ? first : decide(current, asked, planning, null);
   const gated = await askAboutSteps(settled, current, checks.gates ?? null, planning.run);
   const closed = closedIn(gated);
+  const findings = judgeSteps(settled, current, planning);
+  const held =
+    guards === null ? null : { ...guards, policies: refusedSteps(settled.plan, findings, allowedIn(checks)) };
   const isSettled = guards === null && closed.size === 0;
-  const final = isSettled ? settled : decide(current, { ...asked, closed }, planning, guards);
+  const final = isSettled ? settled : decide(current, { ...asked, closed }, planning, held);
   const blocked = await blockedIn(final, current, planning);
   const { own, dryRuns, notChecked } = asked;
   const live = concluded(current.observation, dryRuns, sightOf(current.access), server.capabilities);
   const planned = {
     ...current,
-    ...withBlockDiagnostics(withGateAnswers(withNotChecked(final, notChecked), answersIn(gated)), blocked),
+    ...withBlockDiagnostics(
+      withPolicyFindings(withGateAnswers(withNotChecked(final, notChecked), answersIn(gated)), findings),
+      blocked,
+    ),
     blocked,
+    findings,
     observation: withExisting(live, dryRuns),
     own: own.own,
     dryRuns,
@@ -90,6 +117,30 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
   };
   await server.capabilities.save();
   return planned;
+}
+
+function judgeSteps(
+  { plan, decisions }: PlanWithDecisions,
+  { waved, observation }: Observed,
+  { checks: { policies = null }, run: { clock } }: Planning,
+): PolicyFindings {
+  if (policies === null || policies.set.policies.length === 0) return NO_FINDINGS;
+  const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));
+  const { live } = observation;
+  const manifestsOf = ({ identity, kind: type }: Step): StepManifests | null => {
+    const [manifest, kind, decision] = [manifests.get(identity), kindOf(type), decisions.get(identity)];
+    if (manifest === undefined || kind === undefined || decision === undefined) return null;
+    const found = live.get(identity);
+    const after = manifestToSend(kind, requireRead(manifest), found, decision);
+    return { kind, live: found?.state === "present" ? found.row : null, after };
+  };
+  const hardware = hardwareChange(plan, { manifests: [...manifests.values()], live, kinds: kindsByType });
+  return judgePlan(policies.set, { plan, manifestsOf, hardware }, clock);
+}
+
+function allowedIn({ policies = null }: StepChecks): (policy: string) => boolean {
+  const allowed = new Set(policies?.allowed ?? []);
+  return (name) => allowed.has(name);
 }
 
 /** What the control plane and the repository have answered about the steps of a first plan. */

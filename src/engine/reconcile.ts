@@ -29,6 +29,7 @@ import type { ResolveMode } from "./passes/resolve-pass.ts";
 import type { UnlockMode } from "./passes/unlock-pass.ts";
 import type { UpdateMode } from "./passes/update-pass.ts";
 import type { WhyMode } from "./passes/why-pass.ts";
+import { requirePolicies } from "./policies/load-policies.ts";
 import type { Run } from "./run.ts";
 import { isSignedBy, signerOf } from "./signed-inputs.ts";
 import type { Target, TargetConnection } from "./target.ts";
@@ -223,6 +224,8 @@ async function readNewest(
     if (mode.is === "apply") await target.order?.require(read.desired.revision, run);
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || memory !== null) requireCheckout(read);
+    // Invalid manifests may be left out, policies may not.
+    if ((mode.is === "plan" || mode.is === "apply") && !read.event.isRefused) requirePolicies(read.policies);
     daemon?.onRead(read.event.paths);
     run.emit(read.event);
     return read;

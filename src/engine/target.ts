@@ -21,6 +21,8 @@ import type { ServerSession } from "./session.ts";
 
 /** What reading a target's source takes: the source, its state folder and rules, and what other targets declare. */
 export type ReadTarget = {
+  /** Its name, which policies see. @default "default" */
+  readonly name?: string;
   readonly source: TargetSource;
   /** The cache of the source between passes; null where every pass reads everything. */
   readonly sourceCache: SourceCache | null;
@@ -187,6 +189,8 @@ export type Rules = PlanRules &
     readonly refusedRisks: ReadonlySet<Risk>;
     /** Refused risks that the operator allows by flag. */
     readonly allowedRisks: readonly Risk[];
+    /** Policies with the severity `confirm` that the operator allows by flag. */
+    readonly allowedPolicies: readonly string[];
     /** The largest share of resources that a daemon updates in one pass; null for the default. */
     readonly updateShare: number | null;
     /** Check new resources with a dry run. */

@@ -126,7 +126,7 @@ function needLines(reason: Reason, view: BlockedView): readonly string[] {
 
 // The message of the control plane, of a guard or of a gate says more than the reason.
 function reasonLines(reason: Reason, message: string, view: BlockedView): readonly string[] {
-  const own = reason === "refused" || reason === "guard" || reason === "gate";
+  const own = reason === "refused" || reason === "guard" || reason === "gate" || reason === "policy";
   const because = message === "" ? "" : ` (${message})`;
   return wrapped(`${reason}: ${own && message !== "" ? message : reasonText[reason] + because}`, view);
 }

@@ -30,7 +30,7 @@ import {
 } from "./plan-notes.ts";
 import { registryOnlyLines } from "./registry-only.ts";
 import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
-import { type Fold, foldSteps, guardCounts, stepLines, titleLine } from "./step.ts";
+import { type Fold, foldSteps, guardCounts, policyLines, stepLines, titleLine } from "./step.ts";
 import { cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -82,6 +82,7 @@ export function planText(plan: Plan, view: PlanView): string {
   const listed = plan.steps.filter(({ action }) => action === "orphan").length;
   const notes = [
     ...notAdoptedLines(plan, view),
+    ...policyLines(plan.policies ?? [], { ...view, indent: "" }),
     ...interruptedLines(view.interrupted ?? [], view),
     ...orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view),
     ...registryOnlyLines(view.registryOnly ?? [], view),
@@ -139,9 +140,9 @@ function bodyLines(shown: readonly Step[], view: PlanView): readonly string[] {
   ];
 }
 
-function sectionOf({ action, risks }: Step): "dangerous" | "blocked" | "orphans" | "others" {
+function sectionOf({ action, risks, policies = [] }: Step): "dangerous" | "blocked" | "orphans" | "others" {
   if (action === "orphan") return "orphans";
-  if (risks.length > 0) return "dangerous";
+  if (risks.length + policies.length > 0) return "dangerous";
   return action === "block" ? "blocked" : "others";
 }
 

@@ -1,8 +1,10 @@
+import type { PolicyFinding } from "../contract/generated/output.ts";
 import { canonical } from "../contract/json.ts";
 import { gateAnswerText } from "../core/gates/content-gate.ts";
 import { guardDetail } from "../core/guards/step-guards.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import { type Change, glyphs, notCheckedText, type Plan, reasonText, type Step } from "../core/plan/plan.ts";
+import { findingText, remedyText } from "../core/policies/policy.ts";
 import { changeLines, patchPlace, withoutSharedStart } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
@@ -44,6 +46,7 @@ export function stepLines(step: Step, group: string | null, view: StepView): rea
     titleLine(head, nameIn(group, identity), placeOf(step), view),
     ...danger,
     ...guardLines(step, view),
+    ...policyLines(step.policies ?? [], { ...view, indent: "    " }),
     ...gateLines(step, view),
     ...reasonLines(step, view),
     ...notCheckedLines(step, view),
@@ -107,24 +110,42 @@ function guardLines(
   { guard, action }: Step,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  // What is missing from the source is refused as a whole.
-  if (guard === undefined || action === "orphan") return [];
+  // What is missing from the source is refused as a whole, and policies have lines of their own.
+  if (guard === undefined || guard.dangers.length === 0 || action === "orphan") return [];
   return wrapWords(`guard: ${printable(guardDetail(guard.dangers))}`, { indent: "    ", width }).map((line) =>
     paint("red", line),
   );
 }
 
+/** What policies find, and what allows it. */
+export function policyLines(
+  findings: readonly PolicyFinding[],
+  { paint, width, indent }: { readonly paint: Paint; readonly width: number; readonly indent: string },
+): readonly string[] {
+  return findings.flatMap((finding) => {
+    const { severity } = finding;
+    const remedy = severity === "warn" ? "" : `; ${remedyText([finding])}`;
+    const text = `${findingText(finding)}${remedy}`;
+    const lines = wrapWords(printable(text), { indent, nextIndent: `${indent}  `, width });
+    return lines.map((line) => paint(severity === "warn" ? "yellow" : "red", line));
+  });
+}
+
 /** `12 steps need --allow-privilege`: what guards refuse, by what allows it. */
 export function guardCounts({ summary: { refused }, steps }: Plan): readonly (readonly [number, string])[] {
-  const guarded = steps.flatMap(({ guard }) => (guard === undefined ? [] : [guard.flags]));
-  const needs = guarded.flatMap((flags) => (flags.length === 0 ? ["a person at a terminal"] : flags));
+  const guarded = steps.flatMap(({ guard }) => (guard === undefined ? [] : [guard]));
+  const denied = guarded.filter(({ isDenied }) => isDenied).length;
+  const needs = guarded.flatMap(({ flags, isDenied = false }) =>
+    flags.length === 0 && !isDenied ? ["a person at a terminal"] : flags,
+  );
   // A selection has no steps for what is missing from the source.
   const missing = Array.from({ length: refused - guarded.length }, () => "--allow-shrink");
   const counts = Map.groupBy([...needs, ...missing], (need) => need);
-  return [...counts].map(([need, { length }]) => {
+  const texts = [...counts].map(([need, { length }]) => {
     const what = need === "--allow-shrink" ? "missing from the source" : length === 1 ? "step" : "steps";
-    return [length, `${what} ${length === 1 ? "needs" : "need"} ${printable(need)}`];
+    return [length, `${what} ${length === 1 ? "needs" : "need"} ${printable(need)}`] as const;
   });
+  return [[denied, `${denied === 1 ? "step is" : "steps are"} denied by policies`], ...texts];
 }
 
 /** Groups the updates with the same changes. Steps with risks, and different steps, are not grouped. */
@@ -145,8 +166,8 @@ export function foldSteps(steps: readonly Step[]): {
   return { folds, others: steps.filter((step) => !folded.has(step)) };
 }
 
-function isFoldable({ action, changes, risks, reason }: Step): boolean {
-  return action === "update" && risks.length === 0 && reason === null && changes.length > 0;
+function isFoldable({ action, changes, risks, reason, policies = [] }: Step): boolean {
+  return action === "update" && risks.length + policies.length === 0 && reason === null && changes.length > 0;
 }
 
 function keyOf(change: Change, { file }: Step) {

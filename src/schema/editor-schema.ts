@@ -37,9 +37,10 @@ export function manifestEditorSchema(): SchemaNode {
   });
 }
 
-/** The schema for editors of one type of manifest, or of the configuration under `config`; undefined for any other name. */
+/** The schema for editors of one type of manifest, of the configuration (`config`) or of policies (`policy`); undefined for any other name. */
 export function editorSchemaFor(name: string): SchemaNode | undefined {
-  const file = name === "config" ? "_config" : manifestTypes.includes(name) ? fileOf(name) : undefined;
+  const isOther = name === "config" || name === "policy";
+  const file = isOther ? `_${name}` : manifestTypes.includes(name) ? fileOf(name) : undefined;
   return file === undefined ? undefined : document(name, [file], { $ref: `#/$defs/${file}` });
 }
 

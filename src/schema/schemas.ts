@@ -14,7 +14,7 @@ export const editorSchemas = "_editor";
 /** The name of the schema of a body that a daemon takes. */
 export type RequestName = (typeof requestNames)[number];
 
-const otherSchemas: readonly string[] = ["config", applicationSchema, editorSchemas, ...requestNames];
+const otherSchemas: readonly string[] = ["config", "policy", applicationSchema, editorSchemas, ...requestNames];
 
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
 export const manifestTypes: readonly string[] = Object.keys(schemaTypes);
@@ -39,7 +39,7 @@ export function requiredFields(type: string): readonly string[] {
   return Object.hasOwn(schemaTypes, type) ? (schemaTypes[type]?.required ?? []) : [];
 }
 
-/** The JSON Schema of a manifest type, or of the configuration under `config`; undefined for any other name. */
+/** The JSON Schema of a manifest type, of the configuration under `config` and of policies under `policy`; undefined for any other name. */
 export function schemaFor(name: string): SchemaNode | undefined {
   const file = schemaFile(name);
   return file === undefined ? undefined : (load(`./generated/schemas/${file}.json`) as SchemaNode);
@@ -51,7 +51,7 @@ function schemaFile(name: string): string | undefined {
   return otherSchemas.includes(name) ? name : undefined;
 }
 
-/** The compiled validator of a manifest type, or of the configuration under `config`; undefined for any other name. */
+/** The compiled validator of a manifest type, or under one of those names; undefined for any other name. */
 export function validatorFor(name: string): Validator | undefined {
   const known = loaded.get(name);
   if (known !== undefined) return known;

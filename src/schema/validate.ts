@@ -24,13 +24,18 @@ export function validateManifest(
 
 /** Validates a manifest by the schema of its type, and also returns the number of omitted errors. */
 export function checkManifest(type: string, value: unknown, unknownFields: "refuse" | "warn" = "refuse"): Validation {
-  return type === "config" ? noSchema() : validate(type, value, unknownFields);
+  return type === "config" || type === "policy" ? noSchema() : validate(type, value, unknownFields);
 }
 
 /** Validates a configuration file by its schema. */
 export function validateConfig(value: unknown): readonly SchemaDiagnostic[] {
   const { faults } = validate("config", value, "refuse");
   return faults.length > 0 ? faults : [...datesOfRules(value), ...freezeWindowFaults(value)];
+}
+
+/** Validates a policy file by its schema. */
+export function validatePolicy(value: unknown): readonly SchemaDiagnostic[] {
+  return validate("policy", value, "refuse").faults;
 }
 
 /** Validates an application whose type has no schema: only the fields that all applications share are checked. */

@@ -28,6 +28,7 @@ export type RepositoryConfig = Given<
   | "unknownFields"
   | "defaults"
   | "guards"
+  | "policies"
   | "allowLiteralSecrets"
   | "concurrency"
   | "timeout"
@@ -176,7 +177,9 @@ function rulePlaces(value: JsonObject, file: string, locate: Locate): RulePlaces
       ];
     });
   });
-  return new Map([...rules, ...keys]);
+  const policies =
+    value.policies === undefined ? [] : [["/policies", { file, ...locate("/policies", "key") }] as const];
+  return new Map([...rules, ...keys, ...policies]);
 }
 
 // A mounted ConfigMap is a link. Links outside the source belong to the operator, and are followed.

@@ -1,5 +1,7 @@
 import { join, resolve } from "node:path";
+import { isAbsolute, normalize } from "node:path/posix";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { diagnosticInFile } from "./file-diagnostic.ts";
 import type { AppliedRef } from "./git/applied-commit.ts";
 import { readFileAt } from "./git/read-commit.ts";
 import { readInPlace } from "./git/read-in-place.ts";
@@ -10,6 +12,7 @@ import type { Pace } from "./pacer.ts";
 import {
   type ConfigFile,
   hasSources,
+  type KeyPlace,
   noConfig,
   parseConfig,
   type RepositoryConfig,
@@ -62,10 +65,23 @@ export type SourceConfig = {
   readonly isPresent: boolean;
   /** The keys that a pull request may change; an operator's value replaces the whole key. */
   readonly repository: RepositoryConfig;
+  readonly policies: PolicyFolders;
   /** Where the rules in force stand, by their pointers. */
   readonly places: RulePlaces;
   /** Its faults. */
   readonly diagnostics: readonly Diagnostic[];
+};
+
+/** The folders of policies, of which none replaces another one. */
+export type PolicyFolders = {
+  /** Those of the source, relative to its root: a pull request adds to those of the base. */
+  readonly folders: readonly string[];
+  /** That of the commit that is compared with; null without one. */
+  readonly base: string | null;
+  /** The operator's, as the configuration has it; null without one. */
+  readonly operator: string | null;
+  /** Where the source's configuration has its own. */
+  readonly place: KeyPlace | null;
 };
 
 /** Reads the configuration of a source: its own file and the operator's. */
@@ -74,9 +90,12 @@ export async function readSourceConfig(options: SourceConfigOptions, pace: Pace)
   const operators = await operatorFiles(options);
   const own = isCommitted || operators.some(hasSources) ? noConfig : await ownConfig(options, pace);
   const atBase = base === null ? null : await readConfigAt(base.ref, options, pace);
+  const inForce = base?.use === "instead" ? (atBase ?? own) : own;
+  const policies = policyFolders({ inForce, atBase: base?.use === "compare" ? atBase : null, operators });
   return {
     files: [isCommitted ? (atBase ?? own) : own, ...operators],
-    isPresent: (base?.use === "instead" && atBase !== null ? atBase : own).file !== null,
+    isPresent: inForce.file !== null,
+    policies: policies.folders,
     repository: {
       // A pull request must not change the rules that it is checked by, so those of the base apply.
       ...(atBase ?? own).repository,
@@ -85,8 +104,50 @@ export async function readSourceConfig(options: SourceConfigOptions, pace: Pace)
       ...(paths === undefined ? {} : { paths: [...paths] }),
     },
     places: new Map([atBase ?? own, ...operators.slice(0, 1)].flatMap(({ places }) => [...places])),
-    diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
+    diagnostics: [
+      ...[own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
+      ...policies.diagnostics,
+    ],
   };
+}
+
+function policyFolders({
+  inForce,
+  atBase,
+  operators,
+}: {
+  readonly inForce: ConfigFile;
+  readonly atBase: ConfigFile | null;
+  readonly operators: readonly ConfigFile[];
+}): { readonly folders: PolicyFolders; readonly diagnostics: readonly Diagnostic[] } {
+  const [own, base] = [folderBelow(inForce), atBase === null ? null : folderBelow(atBase)];
+  const found = [own, base].filter((one) => one !== null);
+  return {
+    folders: {
+      folders: [...new Set(found.flatMap(({ folder }) => folder ?? []))],
+      base: base?.folder ?? null,
+      operator: operators[0]?.repository.policies ?? null,
+      place: inForce.places.get("/policies") ?? null,
+    },
+    diagnostics: found.flatMap(({ fault }) => fault ?? []),
+  };
+}
+
+type BelowRoot = { readonly folder: string | null; readonly fault: Diagnostic | null };
+
+// The root itself would take every manifest for a policy.
+function folderBelow({ repository: { policies: named }, file, places }: ConfigFile): BelowRoot | null {
+  if (named === undefined || file === null) return null;
+  const folder = normalize(named).replace(/\/+$/, "");
+  const isBelow = folder !== "." && folder.split("/")[0] !== ".." && !isAbsolute(folder);
+  if (isBelow) return { folder, fault: null };
+  const wording = {
+    severity: "error",
+    code: "configuration",
+    summary: "`policies` names no folder below the root of the source",
+    detail: "Name a folder, such as `policies`.",
+  } as const;
+  return { folder: null, fault: diagnosticInFile(file, wording, places.get("/policies") ?? null) };
 }
 
 // Of a checkout, its content is what git says it is.

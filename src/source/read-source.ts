@@ -17,7 +17,7 @@ import type { Limits } from "./limits.ts";
 import type { Pace } from "./pacer.ts";
 import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
-import { filesByPath, type RevisionFiles, withoutOtherPatches } from "./revision.ts";
+import { filesByPath, type RevisionFiles, withoutOtherPatches, withPoliciesApart } from "./revision.ts";
 import { UnsettledSourceError } from "./source-error.ts";
 import { NO_FOLDERS, type PatchFolders, realRoot } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
@@ -66,6 +66,8 @@ export type Revision = RevisionFiles & {
   readonly config: SourceConfig;
   /** The branch of the work tree that was read; absent if HEAD is detached. */
   readonly branch?: string;
+  /** The same with the policies among its files, for the read of the next commit; absent where it has none. */
+  readonly asRead?: RevisionFiles;
 };
 
 /** What a configuration decides about reading the files. */
@@ -166,7 +168,7 @@ async function readFrom<Result extends PreparedRead>(
   pace: Pace,
   ours: Repository | null = null,
 ): Promise<SourceRead<Result>> {
-  const { root, shownRoot = root, limits, base, patches = NO_FOLDERS } = options;
+  const { root, shownRoot = root, limits, base } = options;
   const cwd = ours === null ? options.cwd : root;
   using resources = new DisposableStack();
   const checkout = ours === null ? await openCheckout(options, resources, pace) : ownRepository(ours);
@@ -180,6 +182,7 @@ async function readFrom<Result extends PreparedRead>(
   const prepared = await prepare(config);
   const { ignore, knownFiles, ref } = prepared;
   const { paths } = config.repository;
+  const patches = { ...(options.patches ?? NO_FOLDERS), policies: config.policies.folders };
   const place = {
     root,
     shownRoot,
@@ -202,11 +205,12 @@ async function readFrom<Result extends PreparedRead>(
   const fault =
     ref === null ? null : await checkoutFault({ root, branch: ref, commit: commitIn(read.files), checkout }, pace);
   const kept = resources.move();
-  const own = withoutOtherPatches(read.files, patches);
+  const asRead = withoutOtherPatches(read.files, patches);
+  const own = withPoliciesApart(asRead, patches);
   const files = { ...own, diagnostics: [...warnings, ...own.diagnostics] };
   // A commit that was named is not read from a work tree, so it has no branch.
   const branch = repository === null || isCommitted || resolvedBase?.use === "instead" ? null : branchOf(repository);
-  const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
+  const revision = { ...files, config, ...(own === asRead ? {} : { asRead }), ...(branch === null ? {} : { branch }) };
   return { revision, prepared, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
 }
 
@@ -224,7 +228,8 @@ async function compareWith(
   const before = revision.commit;
   if (before === null) return null;
   const changes = before === commit ? [] : await diffTrees(repository, { before, commit }, pace);
-  return { files: revision, paths: revision.config.repository.paths, config: revision.config, changes };
+  const { asRead = revision, config } = revision;
+  return { files: asRead, paths: config.repository.paths, policies: config.policies.folders, config, changes };
 }
 
 type ReadBefore = CommitRead & { readonly config: SourceConfig };
@@ -269,18 +274,21 @@ async function readFiles(
     explainMissing(resolvedBase, async () =>
       withoutOtherPatches(await readCommitFiles({ ...place, ref: commit }, pace), place.patches),
     );
+  const readApart = async (commit: string): Promise<RevisionFiles> =>
+    withPoliciesApart(await readCommit(commit), place.patches);
   if (resolvedBase.use === "instead") return { files: await readCommit(resolvedBase.commit), base: null };
   const { found, repository, applied } = resolvedBase;
-  const read = (): Promise<RevisionFiles> => readCommit(found.commit);
+  const read = (): Promise<RevisionFiles> => readApart(found.commit);
   const folder = await readFolder(place, pace);
-  if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read, applied, readCommit } };
+  if (found.behind === 0)
+    return { files: folder, base: { ...found, conflicts: [], read, applied, readCommit: readApart } };
   const { isForeign = false } = place;
   const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, isForeign }, pace);
   const merged = await readCommit(commit);
   const unread = folder.diagnostics.filter(({ severity }) => severity === "error");
   const files = { ...merged, commit: null, diagnostics: [...unread, ...merged.diagnostics] };
   const shown = conflicts.map((conflict) => ({ ...conflict, display: displayOf(conflict, place, repository) }));
-  return { files, base: { ...found, conflicts: shown, read, applied, readCommit } };
+  return { files, base: { ...found, conflicts: shown, read, applied, readCommit: readApart } };
 }
 
 function displayOf({ path }: Conflict, { cwd }: FolderOptions, { top }: TemporaryRepository): string {

@@ -55,6 +55,8 @@ export type RevisionFiles = {
   readonly files: readonly SourceFile[];
   /** The same files by path. */
   readonly filesByPath: NamedList<SourceFile>;
+  /** The files of its folders of policies, which are not among `files`; absent if there are none. */
+  readonly policyFiles?: readonly SourceFile[];
   /** Files that could not be read, or were skipped although they are named like manifest files. */
   readonly diagnostics: readonly Diagnostic[];
   /** The number of files that ignore files leave out, by the ignore file as reports name it. */
@@ -76,6 +78,26 @@ export function withoutOtherPatches<Files extends RevisionFiles>(revision: Files
   };
   const files = revision.files.filter(({ path }) => !isOthers(path));
   return files.length === revision.files.length ? revision : { ...revision, files, filesByPath: filesByPath(files) };
+}
+
+/** A revision whose policies are apart from its manifests; one that cannot be read is an error. */
+export function withPoliciesApart<Files extends RevisionFiles>(revision: Files, folders: PatchFolders): Files {
+  const { policies = [] } = folders;
+  const isPolicy = (path: string): boolean =>
+    policies.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  const [first] = revision.files;
+  if (policies.length === 0 || first === undefined) return revision;
+  const { apart = [], manifests = [] } = Object.groupBy(revision.files, ({ path }) =>
+    isPolicy(path) ? "apart" : "manifests",
+  );
+  // Reports name files relative to the working directory.
+  const top = first.display.slice(0, first.display.length - first.path.length);
+  const diagnostics = revision.diagnostics.map((one): Diagnostic => {
+    const isOfPolicy = one.file?.startsWith(top) && isPolicy(one.file.slice(top.length));
+    return isOfPolicy ? { ...one, severity: "error" } : one;
+  });
+  if (apart.length === 0) return { ...revision, diagnostics };
+  return { ...revision, files: manifests, filesByPath: filesByPath(manifests), policyFiles: apart, diagnostics };
 }
 
 /** The files of a revision by path. */

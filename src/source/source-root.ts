@@ -110,6 +110,8 @@ export type PatchFolders = {
   readonly own: string | null;
   /** Those of other targets, whose files are not read. */
   readonly others: readonly string[];
+  /** The folders of policies, which are read whatever ignore files say; they may be absent. @default none */
+  readonly policies?: readonly string[];
 };
 
 /** No folders of patches. */
@@ -119,10 +121,10 @@ export const NO_FOLDERS: PatchFolders = { own: null, others: [] };
 export function startsOf(
   root: string,
   paths: readonly string[] | undefined,
-  { own = null }: Partial<PatchFolders> = {},
+  folders: Partial<PatchFolders> = {},
 ): readonly string[] {
   const named = paths === undefined || paths.length === 0 ? ["."] : paths;
-  const starts = [...named, ...(own === null ? [] : [own])].map((path) => {
+  const starts = [...named, ...optionalStarts(folders)].map((path) => {
     const inside = relative(root, resolve(root, path));
     if (inside.split(sep)[0] === ".." || isAbsolute(inside)) {
       throw new HoldfastError("invalid", `the path ${path} leads out of the source`, {
@@ -132,4 +134,9 @@ export function startsOf(
     return inside.split(sep).join("/");
   });
   return [...new Set(starts)];
+}
+
+/** The starting points that may be absent. */
+export function optionalStarts({ own = null, policies = [] }: Partial<PatchFolders>): readonly string[] {
+  return [...(own === null ? [] : [own]), ...policies];
 }

@@ -23,7 +23,7 @@ import {
 import type { Limits } from "./limits.ts";
 import type { pacer } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
-import { type PatchFolders, startsOf } from "./source-root.ts";
+import { optionalStarts, type PatchFolders, startsOf } from "./source-root.ts";
 
 /** Which files of a folder are read. */
 export type FolderOptions = {
@@ -138,7 +138,7 @@ function queueStart(walk: FolderWalk, start: string, outer: readonly Scope[]): v
     const stat = lstatSync(join(walk.root, path), { throwIfNoEntry: false });
     if (stat === undefined) {
       // It may be a part of a checkout that is not checked out.
-      if (start !== walk.patches?.own) walk.absentStarts.push(start);
+      if (!optionalStarts(walk.patches ?? {}).includes(start)) walk.absentStarts.push(start);
       return;
     }
     if (walk.repository !== null && fileStatus(join(placeOf(walk, path), ".git")) !== undefined) {

@@ -398,4 +398,34 @@ export const mutations: readonly Mutation[] = [
       title: "a pull request that somebody closes while other drift is found",
     },
   },
+  {
+    name: "refusing what a policy denies",
+    find: "if (denied !== null) throw refusedByGuards(await locateRefusal(denied, pass.run), true);",
+    replace: "",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/policies.test.ts",
+      title: "deny a step: plan shows it and exits 5, and apply writes nothing",
+    },
+  },
+  {
+    name: "judging by the policies of the base",
+    find: "const ofBase = base === null ? [] : [await readAt(base.policyFiles ?? [], { exact, signal })];",
+    replace: "const ofBase: ReadPolicies[] = [];",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/policies.test.ts",
+      title: "count as of the base and of the merge result",
+    },
+  },
+  {
+    name: "ending an expression at its budget",
+    find: "left -= Math.ceil(work);",
+    replace: "",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/engine/policies/judge-plan.test.ts",
+      title: "end within their budget, and then deny",
+    },
+  },
 ];

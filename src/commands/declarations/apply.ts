@@ -22,6 +22,7 @@ export const apply = declareCommand({
     "noDryRun",
     "allowAdopt",
     "allowPrivilege",
+    "allowPolicy",
     "allowWindow",
     "allowOrder",
     "sink",

@@ -21,6 +21,7 @@ export const plan = declareCommand({
     "noDryRun",
     "allowAdopt",
     "allowPrivilege",
+    "allowPolicy",
     "sink",
     "ref",
     ...sourceFlags,

@@ -19,6 +19,7 @@ export const watch = declareCommand({
     "noDryRun",
     "allowAdopt",
     "allowPrivilege",
+    "allowPolicy",
     "sink",
     "leaseScope",
     "leaseSeconds",

@@ -199,6 +199,7 @@ export const flags = {
   allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),
   allowWindow: toggleFlag("--allow-window", "write although the target is frozen; the history records it"),
   allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
+  allowPolicy: textsFlag("--allow-policy <name...>", "allow what these policies ask a person about"),
   allowOrder: toggleFlag("--allow-order", "apply a commit that the targets of `after` have not passed"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
   noToken: toggleFlag("--no-token", "make no token: the user signs in through the issuer of the control plane"),

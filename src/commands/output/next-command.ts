@@ -21,7 +21,7 @@ export function nextCommand(
   // Another token may apply a signed plan.
   if (end.notWritable !== undefined && flags.out === undefined) return null;
   const refusal = signingRefusal(end);
-  if (refusal?.needsPerson && (!isAsked || flags.out !== undefined)) return null;
+  if (refusal?.isDenied || (refusal?.needsPerson && (!isAsked || flags.out !== undefined))) return null;
   const { choice, state } = target;
   const { flags: needed = [] } = refusal ?? {};
   // A plan that was not signed cannot be applied yet.
@@ -34,7 +34,7 @@ export function nextCommand(
     ...args,
     ...(choice === null || spelled.has("target") ? [] : ["--target", choice.name]),
     ...[...spelled].flatMap(([name, of]) => (name !== "out" && isRepeated(name) ? of : [])),
-    ...needed,
+    ...needed.flatMap((flag) => flag.split(" ")),
     ...consent,
     ...(choice?.confirm && !isAsked && !isUnsigned ? ["--confirm", choice.name] : []),
   ];
@@ -45,7 +45,7 @@ export function nextCommand(
 const OF_OUTPUT = ["output", "color", "logLevel", "logFormat"];
 
 /** Flags whose consent a signed plan carries. */
-const SIGNED = ["allowShrink", "allowAdopt", "allowPrivilege"];
+const SIGNED = ["allowShrink", "allowAdopt", "allowPrivilege", "allowPolicy"];
 
 const ofApply: ReadonlySet<string> = new Set(
   [...apply.flags, ...generalFlags].map((name) => name.replace(/^no([A-Z])/, (_, first) => first.toLowerCase())),

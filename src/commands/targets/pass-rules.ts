@@ -52,6 +52,7 @@ export function rulesOf(
       ...flags,
       allowAdopt: flags.allowAdopt ?? (heals && config.guards?.adopts !== "refuse"),
     }),
+    allowedPolicies: flags.allowPolicy ?? [],
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
     history: flags.history ?? DEFAULT_HISTORY,

@@ -102,6 +102,10 @@ exposure?: (("refuse" | "mark") | null)
 reverts?: (("refuse" | "mark") | null)
 } | null)
 /**
+ * Folder of policies, which judge what would be written: in the source a path below its root, and those of the base count too; in the operator's configuration a path relative to the working directory. Neither replaces the other
+ */
+policies?: (string | null)
+/**
  * Globs over paths whose files may hold values in a known credential format
  */
 allowLiteralSecrets?: (string[] | null)
@@ -689,3 +693,82 @@ writers?: (string[] | null)
 
 /** Configuration of Holdfast: `holdfast.yaml` at the top of a source, and the file that `--config` names, whose keys replace those of the source. */
 export type HoldfastConfig = Immutable<MutableHoldfastConfig>;
+
+/**
+ * A policy of Holdfast: a file in the folder that `policies` of a configuration names
+ */
+interface MutableHoldfastPolicy {
+/**
+ * Name of the policy, which `--allow-policy` takes
+ */
+name: string
+/**
+ * What is done where the policy finds something: refuse it (`deny`), refuse it until a person allows it (`confirm`), or only say so (`warn`)
+ */
+severity: ("deny" | "confirm" | "warn")
+/**
+ * What is wrong and what to do, in a sentence
+ */
+message: string
+/**
+ * What is judged: each step that writes (without this key), or the plan as a whole
+ */
+over?: (("step" | "plan") | null)
+/**
+ * Glob over the identities that are judged; every identity without this key
+ */
+match?: (string | null)
+/**
+ * Expression in the Common Expression Language (CEL), which is true for what the policy is against
+ */
+when: string
+/**
+ * What `holdfast policy test` checks of the policy
+ */
+tests?: ({
+/**
+ * What is tested, in words
+ */
+name?: (string | null)
+/**
+ * The manifest as it is live; without this key the resource is created
+ */
+before?: (JsonObject | null)
+/**
+ * The manifest as it is declared
+ */
+after?: (JsonObject | null)
+/**
+ * For a policy over the plan: the pairs of manifests of its steps
+ */
+steps?: ({
+/**
+ * The manifest as it is live; without this key the resource is created
+ */
+before?: (JsonObject | null)
+/**
+ * The manifest as it is declared
+ */
+after: JsonObject
+}[] | null)
+/**
+ * Why live differs: the manifest has changed (without this key), live has changed since the last write (`drift`), or nothing was written before (`unrecorded`)
+ */
+cause?: (("manifest" | "drift" | "unrecorded") | null)
+/**
+ * Name of the target
+ */
+target?: (string | null)
+/**
+ * Who wrote what is live
+ */
+author?: (string | null)
+/**
+ * The verdict: the severity of the policy where it finds something, else `pass`
+ */
+expect: ("pass" | "deny" | "confirm" | "warn")
+}[] | null)
+}
+
+/** A policy of Holdfast: a file in the folder that `policies` of a configuration names. */
+export type HoldfastPolicy = Immutable<MutableHoldfastPolicy>;

@@ -68,7 +68,7 @@ export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orpha
 /**
  * Why a step is blocked, or how it came to be kept or ensured
  */
-export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "no-files" | "model-version-write" | "create-only" | "secret-source" | "not-compared" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "held")
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "no-files" | "model-version-write" | "create-only" | "secret-source" | "not-compared" | "refused" | "disabled" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "gate" | "policy" | "held")
 /**
  * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
  */
@@ -2785,13 +2785,21 @@ readonly notVisible?: number
  */
 export type StepGuard = {
 /**
- * The flags that allow it; empty where only a person at a terminal or the configuration does
+ * The flags that allow it; empty where only a person at a terminal or the configuration does, and where a policy denies it
  */
 readonly flags: readonly string[]
 /**
  * What the step would do; empty for a resource that is missing from the source
  */
 readonly dangers: readonly Danger[]
+/**
+ * The names of the policies that refuse it; left out where none does
+ */
+readonly policies?: readonly string[]
+/**
+ * Set where a policy denies it, so that neither a flag nor a person allows it
+ */
+readonly isDenied?: true
 }
 /**
  * One thing that a guard refuses
@@ -2806,6 +2814,35 @@ readonly path: (string | null)
  * What it is in words: who would get which role, which fields would be lost
  */
 readonly text: string
+}
+/**
+ * What a policy finds
+ */
+export type PolicyFinding = {
+/**
+ * Name of the policy
+ */
+readonly name: string
+/**
+ * deny refuses it, confirm refuses it until a person allows it, warn only says so
+ */
+readonly severity: ("deny" | "confirm" | "warn")
+/**
+ * The message of the policy, or why its expression has no answer: then the severity is deny
+ */
+readonly message: string
+/**
+ * File of the policy
+ */
+readonly file: string
+/**
+ * Line of its expression, or of the error in it
+ */
+readonly line: number
+/**
+ * Column of the same
+ */
+readonly column: number
 }
 /**
  * Steps that a token may not write
@@ -3080,6 +3117,10 @@ readonly notChecked?: NotChecked
  * What the gates of the target say of the content of the step; left out where it has none, and for what is not written
  */
 readonly gates?: readonly GateStepAnswer[]
+/**
+ * What policies find in the step; left out where that is nothing, and for what is not written
+ */
+readonly policies?: readonly PolicyFinding[]
 readonly changedBy?: LastWrite
 readonly orphan?: Orphan
 }
@@ -3114,9 +3155,13 @@ readonly steps: readonly Step[]
  */
 readonly diagnostics: readonly Diagnostic[]
 /**
- * What the operator allows by flag: risks, and shrink for a source or a control plane that lost much; left out where that is none
+ * What the operator allows by flag: risks, shrink for a source or a control plane that lost much, and policies as `policy:NAME`; left out where that is none
  */
-readonly allows?: readonly (Risk | "shrink")[]
+readonly allows?: readonly (Risk | "shrink" | string)[]
+/**
+ * What policies over the whole plan find; left out where that is nothing
+ */
+readonly policies?: readonly PolicyFinding[]
 /**
  * Digest of what would be done, by which apply --plan knows the plan again
  */
@@ -3190,6 +3235,75 @@ readonly documents: number
 readonly types: {
 [k: string]: number
 }
+}
+/**
+ * What policy test -o json writes: what the tests beside policies expect, and what they got
+ */
+export type PolicyTestReport = {
+readonly format_version: FormatVersion
+readonly summary: PolicyTestSummary
+/**
+ * Each test, in the order of the files
+ */
+readonly tests: readonly PolicyTestResult[]
+/**
+ * What is wrong with the policies; then no test is run
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
+ * Counts
+ */
+export type PolicyTestSummary = {
+/**
+ * Policies that were read
+ */
+readonly policies: number
+/**
+ * Policies without a test
+ */
+readonly untested: number
+/**
+ * Tests that got the expected verdict
+ */
+readonly passed: number
+/**
+ * Tests that did not
+ */
+readonly failed: number
+}
+/**
+ * What a test expects of its policy, and what it got
+ */
+export type PolicyTestResult = {
+/**
+ * Name of the policy
+ */
+readonly policy: string
+/**
+ * What is tested, in words
+ */
+readonly name: (string | null)
+/**
+ * File of the policy
+ */
+readonly file: string
+/**
+ * Line of the test
+ */
+readonly line: number
+/**
+ * Expected verdict
+ */
+readonly expected: ("pass" | "deny" | "confirm" | "warn")
+/**
+ * The verdict; null where the test itself is wrong
+ */
+readonly actual: ("pass" | "deny" | "confirm" | "warn" | null)
+/**
+ * Why the test is wrong, or what the policy says that was not expected; null otherwise
+ */
+readonly message: (string | null)
 }
 /**
  * A resource whose manifest changes

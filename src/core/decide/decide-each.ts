@@ -114,7 +114,8 @@ function obstacleOf(
   for (const { identity, pointer } of references) {
     // A dependency that is held back must be applied first, even if it exists.
     const { reason, keepsLive = false } = decisions.get(identity) ?? {};
-    if (reason === "guard" || reason === "gate") return { reason: "dependency", identity, pointer };
+    if (reason === "guard" || reason === "gate" || reason === "policy")
+      return { reason: "dependency", identity, pointer };
     if (reason === "held" && !keepsLive) return { reason, identity, pointer };
     if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity, pointer };

@@ -6,9 +6,10 @@ import type { GuardRefusal, PlanEvent } from "../report/events.ts";
 export function signingRefusal({ plan, refusal }: Pick<PlanEvent, "plan" | "refusal">): GuardRefusal | null {
   const sinkless = plan.steps.filter(({ action, reason }) => action === "block" && reason === "token-sink");
   if (sinkless.length === 0) return refusal;
-  const { message, flags = [], needsPerson = false, diagnostics = [] } = refusal ?? {};
+  const { message, flags = [], needsPerson = false, diagnostics = [], ...rest } = refusal ?? {};
   const count = sinkless.length === 1 ? "one step needs" : `${sinkless.length} steps need`;
   return {
+    ...rest,
     message: message === undefined ? `${count} a token sink` : `${message}, and ${count} a token sink`,
     flags: [...flags, "--sink", "file"],
     needsPerson,

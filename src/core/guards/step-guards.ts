@@ -74,6 +74,8 @@ export type PlanGuards = {
   readonly held?: ReadonlyMap<Identity, string>;
   /** The resources that are written although only live has changed; absent where that is always written back. */
   readonly writtenBack?: ReadonlySet<Identity>;
+  /** Why policies refuse steps. */
+  readonly policies?: ReadonlyMap<Identity, string>;
   /** Whether nothing was written yet: then one resource that somebody else manages blocks all writes. @default false */
   readonly isFirst?: boolean;
 };
@@ -100,13 +102,13 @@ function isSomebodyElses({ action, dangers }: Decision): boolean {
 const DRIFT_IS_PROPOSED = "what was changed in live is proposed for git";
 
 /**
- * The decision, blocked if a person holds the resource, a guard refuses one of its risks, or all such writes are held
- * back.
+ * The decision, blocked if a person holds the resource, a guard refuses one of its risks, all such writes are held back,
+ * or a policy refuses it.
  */
 export function holdBack(
   identity: Identity,
   decision: Decision,
-  { refused, held, writtenBack }: PlanGuards,
+  { refused, held, writtenBack, policies }: PlanGuards,
   all: HoldAll,
 ): Decision {
   const { action, dangers } = decision;
@@ -119,7 +121,10 @@ export function holdBack(
   const shared = all.writes ?? (action === "update" ? all.updates : null);
   const why = guarded.length === 0 ? shared : guardDetail(guarded);
   const pointer = guarded[0]?.path ?? null;
-  return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why, pointer };
+  if (why !== null) return { ...decision, action: "block", reason: "guard", detail: why, pointer };
+  const judged = policies?.get(identity);
+  if (judged === undefined) return decision;
+  return { ...decision, action: "block", reason: "policy", detail: judged, pointer: null };
 }
 
 /** The guard's message for a step: the dangers, and how to allow them. */

@@ -44,7 +44,7 @@ function causeOf(
   if (waits || reason === "dependency" || reason === "reference-absent")
     return { detail, message: null, needs: detail };
   // A guard names the field that it is about, and waits for no secret in it.
-  if (pointer === null || detail === null || reason === "guard" || reason === "gate")
+  if (pointer === null || detail === null || reason === "guard" || reason === "gate" || reason === "policy")
     return { detail, message: detail, needs: null };
   const secret = secretsOf(requireRead(manifest).value).find((one) => one.pointer === pointer);
   const message = detail.replace(`${pointer}: `, "");

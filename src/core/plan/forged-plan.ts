@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { POLICY } from "../guards/policy-guard.ts";
 import { runWarningCodes } from "../run-warning.ts";
 import { type Plan, type Risk, reasonText, type Step } from "./plan.ts";
 import type { SignedPlan } from "./signed-plan.ts";
@@ -42,7 +43,13 @@ function isUnrecorded({ causedBy, changes }: JsonObject): boolean {
 }
 
 /** Diagnostics about the environment of a pass, which differs between plan and apply. */
-const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision", ...runWarningCodes];
+const OF_SURROUNDINGS: readonly string[] = [
+  "behind-base",
+  "applied-ref",
+  "unknown-revision",
+  POLICY,
+  ...runWarningCodes,
+];
 
 // Diagnostics of blocked steps are skipped: the steps themselves are compared.
 function diagnosticContradictions({ diagnostics }: SignedPlan, plan: Plan): readonly string[] {

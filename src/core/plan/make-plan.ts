@@ -5,6 +5,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import { requireKind } from "../kind.ts";
 import { type Identity, requireRead } from "../manifest.ts";
+import type { PolicyFindings } from "../policies/policy.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { withWarnings } from "../run-warning.ts";
 import { type BlockedStep, blockDiagnostics } from "./blocked-steps.ts";
@@ -55,8 +56,9 @@ function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
 
 // The fields are listed one by one: a spread of the whole plan would compute its checksum.
 function withParts(plan: Plan, parts: Partial<Plan>): Plan {
-  const { format_version, revision, server, complete, summary, steps, diagnostics } = plan;
-  const same = { format_version, revision, server, complete, summary, steps, diagnostics, ...parts };
+  const { format_version, revision, server, complete, summary, steps, diagnostics, policies } = plan;
+  const own = { format_version, revision, server, complete, summary, steps, diagnostics };
+  const same = { ...own, ...(policies === undefined ? {} : { policies }), ...parts };
   return withChecksum(same, () => plan.checksum);
 }
 
@@ -90,6 +92,19 @@ export function withGateAnswers(
     return gates === undefined ? step : { ...step, gates };
   });
   return { plan: withParts(plan, { steps }), decisions };
+}
+
+/** The same plan, with what policies find in it. */
+export function withPolicyFindings(
+  { plan, decisions }: PlanWithDecisions,
+  { steps: found, plan: ofPlan }: PolicyFindings,
+): PlanWithDecisions {
+  if (found.size + ofPlan.length === 0) return { plan, decisions };
+  const steps = plan.steps.map((step) => {
+    const policies = found.get(step.identity);
+    return policies === undefined ? step : { ...step, policies };
+  });
+  return { plan: withParts(plan, { steps, ...(ofPlan.length === 0 ? {} : { policies: ofPlan }) }), decisions };
 }
 
 /** The same plan, with the places where the values of its changes stand. */
@@ -136,7 +151,14 @@ export function withRunWarnings(plan: Plan, warnings: readonly Diagnostic[]): Pl
 
 // Only what is done counts. Left out are the position, the cause (it depends on the base), the risks (they depend on the
 // records of this state folder) and what gates say (a gate that closes changes the action).
-function checksummedStep({ risks: _, causedBy: __, notChecked: ___, gates: ____, ...step }: Step): Json {
+function checksummedStep({
+  risks: _,
+  causedBy: __,
+  notChecked: ___,
+  gates: ____,
+  policies: _____,
+  ...step
+}: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 

@@ -37,6 +37,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
   gate: "its content has not passed a gate of this target, which no flag skips",
+  policy: "a policy refuses it: change what is declared, or allow it by hand where the policy lets a person",
   held: "it, or what it refers to, is on hold: holdfast release ends that",
 };
 

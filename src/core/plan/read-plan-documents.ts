@@ -53,7 +53,7 @@ function readDocument(document: Json): PlanDocument | null {
 // All fields that are shown are checked, because the file may come from an untrusted job.
 function isPlan(plan: JsonObject): boolean {
   const { revision, server, complete, summary, ignored, steps, diagnostics, history, hardware } = plan;
-  const { notWritable = [], secretUses = [], interrupted = [], registryOnly = [] } = plan;
+  const { notWritable = [], secretUses = [], interrupted = [], registryOnly = [], policies = [] } = plan;
   return (
     isTextOrNull(revision) &&
     typeof server === "string" &&
@@ -67,6 +67,7 @@ function isPlan(plan: JsonObject): boolean {
     isListOf(secretUses, isSecretUse) &&
     isListOf(interrupted, isInterrupted) &&
     isListOf(registryOnly, isRegistryOnly) &&
+    isListOf(policies, isFinding) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
@@ -168,7 +169,16 @@ function isStep(step: JsonObject): boolean {
     isOrphan(step.orphan) &&
     (guard === undefined || isGuard(guard)) &&
     (notChecked === undefined || isNotChecked(notChecked)) &&
-    (step.gates === undefined || isListOf(step.gates, isGateAnswer))
+    (step.gates === undefined || isListOf(step.gates, isGateAnswer)) &&
+    (step.policies === undefined || isListOf(step.policies, isFinding))
+  );
+}
+
+function isFinding({ name, severity, message, file, line, column }: JsonObject): boolean {
+  return (
+    [name, message, file].every((text) => typeof text === "string") &&
+    (severity === "deny" || severity === "confirm" || severity === "warn") &&
+    [line, column].every((number) => Number.isSafeInteger(number))
   );
 }
 
@@ -219,7 +229,9 @@ function isRelated({ file, line, column }: JsonObject): boolean {
 
 function isGuard(value: Json): boolean {
   if (!isObject(value) || !Array.isArray(value.flags)) return false;
-  if (!value.flags.every((flag) => typeof flag === "string" && /^--[a-z-]+$/.test(flag))) return false;
+  if (!value.flags.every((flag) => typeof flag === "string" && /^--[a-z-]+(?: [a-z0-9-]+)?$/.test(flag))) return false;
+  const { policies = [], isDenied = true } = value;
+  if (!isTexts(policies) || isDenied !== true) return false;
   return isListOf(value.dangers, ({ risk, path, text }) => {
     return isKeyOf(riskNames, risk) && isTextOrNull(path) && typeof text === "string";
   });

@@ -97,6 +97,7 @@ export function bareStep(step: JsonObject): string {
     line: _line,
     risks: _risks,
     guard: _guard,
+    policies: _policies,
     causedBy: _causedBy,
     notChecked: _notChecked,
     changedBy: _changedBy,

@@ -134,6 +134,8 @@ export type GuardRefusal = {
   readonly flags: readonly string[];
   /** Whether flags do not suffice: only a person at a terminal, or the configuration, allows it. */
   readonly needsPerson: boolean;
+  /** Set where a policy denies it, so that neither a flag nor a person allows it. */
+  readonly isDenied?: true;
   readonly diagnostics: readonly Diagnostic[];
 };
 

@@ -72,10 +72,12 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
   return skippedEnd(step, NOT_STARTED);
 }
 
-// The message of the control plane, of a guard or of a gate stands alone; other details follow the text of their reason.
+// The message of the control plane, of a guard, of a gate or of a policy stands alone.
+const OWN_WORDS: readonly Reason[] = ["refused", "guard", "gate", "policy"];
+
 function blockedText(reason: Reason, detail: string | null): string {
   if (detail === null) return reasonText[reason];
-  return reason === "refused" || reason === "guard" || reason === "gate" ? detail : `${reasonText[reason]} (${detail})`;
+  return OWN_WORDS.includes(reason) ? detail : `${reasonText[reason]} (${detail})`;
 }
 
 /** The end of a step that was not started because the apply was stopped. */

@@ -8,6 +8,7 @@ import { missingExtensions } from "../../core/missing-extensions.ts";
 import { type Plan, type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SignedPlan } from "../../core/plan/signed-plan.ts";
+import { policyConsent } from "../../core/policies/policy.ts";
 import type { ApplyEvent, PassResult, PlanEvent } from "../../core/report/events.ts";
 import { type Outcome, summariseOutcomes } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
@@ -32,6 +33,7 @@ import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import { warnOfFindings } from "../policies/warn-of-findings.ts";
 import type { RolloutWaiting, Run } from "../run.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
 import { signableOf, signerOf } from "../signed-inputs.ts";
@@ -94,6 +96,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   const current = right.mustPlanAgain ? await plan() : planned;
   if (right.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (right.mayHaveOthers) warnOfOtherWriters(current, pass);
+  warnOfFindings(current, pass.run);
   // Where the first write needs adoption, not even equal resources are recorded: an empty ledger marks the first write.
   const isHeldBack =
     firstWriteGuard(current.decisions.values(), { refused: rules.refusedRisks, isFirst: true }) !== null;
@@ -167,15 +170,20 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, signed }: Ap
     requireSamePlan(signed, { plan: planned.plan, signable, signer });
     if (signed.signature.key !== signer.key) pass.run.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
+  // A step that a policy denies was blocked where nobody is asked.
   if (approve === null) return true;
+  const denied = guard(planned, { risks: new Set(), isAllowed: () => true }, null).refusal;
+  if (denied !== null) throw refusedByGuards(await locateRefusal(denied, pass.run), true);
   const signal = pass.run.stopping;
   const approval = await approve(planEvent(planned), () => locateChanges(planned, { patchedOnly: true, signal }));
   if (approval.is === "agreed") {
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = signed === null || signed.signature.key === signerOf(pass).key;
-    const agreed = approval.allows ?? rules.allowedRisks;
-    const allows = isVerified ? agreed : rules.allowedRisks.filter((risk) => agreed.includes(risk));
-    const { refusal } = guard(planned, without(rules.refusedRisks, allows), null);
+    const own = [...rules.allowedRisks, ...rules.allowedPolicies.map(policyConsent)];
+    const agreed = approval.allows ?? own;
+    const allows = isVerified ? agreed : own.filter((one) => agreed.includes(one));
+    const isAllowed = (policy: string): boolean => allows.includes(policyConsent(policy));
+    const { refusal } = guard(planned, { risks: without(rules.refusedRisks, allows), isAllowed }, null);
     if (refusal !== null) throw refusedByGuards(await locateRefusal(refusal, pass.run), isVerified);
   }
   return approval.is !== "declined";
@@ -236,6 +244,7 @@ async function preparePlan(
     hasSink: session.sink !== null,
     // A command for a few resources deploys what is live again, which stays whatever a gate says.
     gates: revise === undefined ? await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: true }) : null,
+    policies: revise === undefined ? { set: read.policies, allowed: rules.allowedPolicies } : null,
   } as const;
   const given = {
     server: readAccessOf(session),

@@ -10,6 +10,7 @@ import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.
 import { notWritable } from "../../core/plan/not-writable.ts";
 import { type Gate, writes } from "../../core/plan/plan.ts";
 import { signPlan } from "../../core/plan/sign-plan.ts";
+import { policyConsent } from "../../core/policies/policy.ts";
 import { valuesIn } from "../../core/referenced-values.ts";
 import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
@@ -24,6 +25,7 @@ import type { Pass } from "../pass.ts";
 import { findSecretUses } from "../plan/find-secret-uses.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import { warnOfFindings } from "../policies/warn-of-findings.ts";
 import type { SecretValues } from "../secrets/secret-values.ts";
 import { readAccessOf } from "../session.ts";
 import { signableOf, signerOf } from "../signed-inputs.ts";
@@ -60,7 +62,8 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
   const gates = await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: false });
-  const checks = { creates, guards: null, hasSink: session.sink !== null, gates } as const;
+  const policies = { set: pass.read.policies, allowed: rules.allowedPolicies };
+  const checks = { creates, guards: null, hasSink: session.sink !== null, gates, policies } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   await cache?.keep(livePlan);
   if (pass.drift !== null) {
@@ -68,14 +71,18 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
     await pass.drift.propose(driftAlone(livePlan, pass), pass.run);
   }
   const { plan: found, ...event } = planEvent(livePlan);
+  warnOfFindings(livePlan, pass.run);
   const refusedNow = pass.writeRefusal();
   const warnings = [...pass.warnings(), ...(refusedNow === null ? [] : [writeRefusedWarning(refusedNow)])];
   const made = withRunWarnings(incompleteIfInvalid(found), warnings);
   const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));
   // The same guards as those of an apply without a person.
-  const { plan: guarded, refusal: why } = guard({ ...livePlan, plan: made }, refused, findShrunk(counted, rules));
+  const isAllowed = (policy: string): boolean => rules.allowedPolicies.includes(policy);
+  const shrunk = findShrunk(counted, rules);
+  const { plan: guarded, refusal: why } = guard({ ...livePlan, plan: made }, { risks: refused, isAllowed }, shrunk);
   const refusal = why && (await locateRefusal(why, pass.run));
-  const allows = [...rules.allowedRisks, ...(rules.allowShrink ? (["shrink"] as const) : [])];
+  const shrinks = rules.allowShrink ? (["shrink"] as const) : [];
+  const allows = [...rules.allowedRisks, ...shrinks, ...rules.allowedPolicies.map(policyConsent)];
   // The text of a plan names the places of patches alone.
   const { stopping: signal } = pass.run;
   const located = await locateChanges({ ...livePlan, plan: guarded }, { patchedOnly: !signs, signal });

@@ -1,8 +1,11 @@
 // src/render/ci: the formats of CI services. See docs/output.md#several-formats-at-once.
 
 import { join } from "node:path/posix";
+import type { PolicyFinding } from "../../contract/generated/output.ts";
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
+import { POLICY } from "../../core/guards/policy-guard.ts";
 import { type Plan, reasonText } from "../../core/plan/plan.ts";
+import { findingText } from "../../core/policies/policy.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { relatedText } from "../diagnostics.ts";
 import { printable } from "../escape.ts";
@@ -24,9 +27,10 @@ type Annotation = {
   readonly line: number | null;
 };
 
-/** The remarks of a plan: its diagnostics, blocked steps and risks. */
-export function planRemarks({ diagnostics, steps }: Plan): readonly Remark[] {
-  const found = steps.flatMap(({ action, reason, risks, identity, file, line }): Remark[] => [
+/** The remarks of a plan: its diagnostics, blocked steps, risks, and what policies find. */
+export function planRemarks({ diagnostics, steps, policies = [] }: Plan): readonly Remark[] {
+  const found = steps.flatMap(({ action, reason, risks, identity, file, line, policies: own = [] }): Remark[] => [
+    ...own.map((one) => findingRemark(one, { what: identity, file, line })),
     ...(action === "block" && reason !== null
       ? [
           {
@@ -42,7 +46,16 @@ export function planRemarks({ diagnostics, steps }: Plan): readonly Remark[] {
       return { level: "warning", title: risk, message: `${identity} ${riskText[risk]}`, file, line };
     }),
   ]);
-  return [...diagnosticRemarks(diagnostics), ...found];
+  const whole = policies.map((one) => findingRemark(one, { what: "the plan", file: one.file, line: one.line }));
+  return [...diagnosticRemarks(diagnostics.filter(({ code }) => code !== POLICY)), ...whole, ...found];
+}
+
+function findingRemark(
+  finding: PolicyFinding,
+  { what, file, line }: { readonly what: string } & Pick<Remark, "file" | "line">,
+): Remark {
+  const level = finding.severity === "deny" ? "error" : "warning";
+  return { level, title: `policy: ${finding.name}`, message: `${what}: ${findingText(finding)}`, file, line };
 }
 
 /** A warning for each resource that drifted. */

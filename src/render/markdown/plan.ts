@@ -1,6 +1,8 @@
+import type { PolicyFinding } from "../../contract/generated/output.ts";
 import { compareText } from "../../contract/json.ts";
 import { gateAnswerText } from "../../core/gates/content-gate.ts";
 import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
+import { POLICY } from "../../core/guards/policy-guard.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { printable } from "../escape.ts";
@@ -47,10 +49,11 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
       ? []
       : [`${incompleteMarkdown(plan.summary, declaredIn(plan.summary))} This plan cannot be applied.`]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
+    ...policyList(plan, steps),
     ...closedGateList(steps),
     ...dangerText(steps),
     ...notAdoptedText(plan),
-    ...diagnosticsMarkdown(plan.diagnostics.filter(({ code }) => code !== NOT_ADOPTED)),
+    ...diagnosticsMarkdown(plan.diagnostics.filter(({ code }) => code !== NOT_ADOPTED && code !== POLICY)),
     ...(notChecked === "" ? [] : [`${notChecked}.`]),
     ...[notWritableText(plan.notWritable ?? [], codeSpan)].flatMap((text) => (text === null ? [] : [`${text}.`])),
     ...secretUseTexts(plan.secretUses ?? [], codeSpan).map((text) => `${text}.`),
@@ -147,12 +150,37 @@ function dangerText(steps: readonly Step[]): readonly string[] {
   return [listText(`Dangerous: ${dangerous.length}`, lines, dangerous.length)];
 }
 
+// Those that refuse come first.
+function policyList({ policies = [] }: Plan, steps: readonly Step[]): readonly string[] {
+  const all = [
+    ...policies.map((finding) => ({ finding, place: "the plan" })),
+    ...steps.flatMap((step) =>
+      (step.policies ?? []).map((finding) => ({ finding, place: `${codeSpan(step.identity)}${stepPlace(step)}` })),
+    ),
+  ];
+  if (all.length === 0) return [];
+  const isRefusing = ({ severity }: PolicyFinding): boolean => severity !== "warn";
+  const ordered = [
+    ...all.filter(({ finding }) => isRefusing(finding)),
+    ...all.filter(({ finding }) => !isRefusing(finding)),
+  ];
+  const lines = ordered.slice(0, MAX_LISTED).map(({ finding, place }) => {
+    const { name, severity, message, file, line } = finding;
+    return `- **${severity}** ${place}: ${codeSpan(message)} (policy ${codeSpan(name)}, ${codeSpan(`${file}:${line}`)})`;
+  });
+  return [listText(`Policies: ${all.length}`, lines, all.length)];
+}
+
+function stepPlace({ file, line }: Pick<Step, "file" | "line">): string {
+  return file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
+}
+
 function closedGateList(steps: readonly Step[]): readonly string[] {
   const closed = steps.filter(({ reason }) => reason === "gate");
   if (closed.length === 0) return [];
   const lines = closed.slice(0, MAX_LISTED).map(({ identity, file, line, gates = [] }) => {
     const [first, ...others] = gates.filter(({ verdict }) => verdict !== "pass");
-    const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
+    const place = stepPlace({ file, line });
     const says = first === undefined ? "" : `: ${codeSpan(gateAnswerText(first))}: ${verdictText[first.verdict]}`;
     return `- ${codeSpan(identity)}${place}${says}${others.length === 0 ? "" : `, and ${others.length} more`}`;
   });

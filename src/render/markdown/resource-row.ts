@@ -1,5 +1,6 @@
 import { gateAnswerText } from "../../core/gates/content-gate.ts";
 import { glyphs, notCheckedText, reasonText, type Step } from "../../core/plan/plan.ts";
+import { findingText } from "../../core/policies/policy.ts";
 import type { DriftEntry } from "../../core/report/report.ts";
 import { count } from "../count-text.ts";
 import { closedFirst, verdictText } from "../gate-verdict.ts";
@@ -22,18 +23,20 @@ export type ResourceRowView = {
 
 /** One step as a foldable row: its resource, its risks, and its differences. */
 export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight = false }: ResourceRowView): string {
-  const { action, identity, risks, causedBy, reason, notChecked, gates = [] } = step;
+  const { action, identity, risks, causedBy, reason, notChecked, gates = [], policies = [] } = step;
   const isOwn = causedBy === "change" || causedBy === "mixed";
   const marks = [
     risks.length === 0 ? "" : `<b>${risks.join(" · ")}</b>`,
     causedBy === "mixed" ? "also reverts what is not part of this change" : "",
     isOwn || causedBy === null ? "" : `not from this ${subject}`,
     reason === null ? "" : reason,
+    policies.some(({ severity }) => severity !== "warn") ? "<b>policy</b>" : "",
     placeOf(step.file, step.line),
   ];
   const detail = reason === null ? null : detailOf(step);
   const notes = [
     reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
+    ...policies.map((one) => `${codeSpan(findingText(one))}.`),
     ...closedFirst(gates).map((gate) => `Gate ${codeSpan(gateAnswerText(gate))}: ${verdictText[gate.verdict]}.`),
     notChecked === undefined || !showPreflight ? "" : codeSpan(notCheckedText(notChecked)),
     writtenBy(step.changedBy),

@@ -53,7 +53,11 @@ export function reviewVerdict(document: PlanDocument): { readonly isGood: boolea
   if (document.is === "failure") return { isGood: false, text: `no plan: ${document.failure.code}` };
   const { plan } = document;
   const isBlocked = stepsOf(plan, SUBJECT).own.some(({ action }) => action === "block");
-  return { isGood: plan.complete && !isBlocked, text: planVerdict(plan, SUBJECT).replace(/^Holdfast: /, "") };
+  const isDenied = plan.steps.some(({ guard }) => guard?.isDenied === true);
+  return {
+    isGood: plan.complete && !isBlocked && !isDenied,
+    text: planVerdict(plan, SUBJECT).replace(/^Holdfast: /, ""),
+  };
 }
 
 // A target whose part does not fit gets only its verdict.

@@ -11,7 +11,7 @@ import { type Limits, tooMany } from "../limits.ts";
 import { type Pace, pacer } from "../pacer.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
-import { type PatchFolders, startsOf } from "../source-root.ts";
+import { optionalStarts, type PatchFolders, startsOf } from "../source-root.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
 import { noRepository, resolveCommit } from "./git.ts";
@@ -46,10 +46,12 @@ export type CommitOptions = {
   readonly isOurs?: boolean;
 };
 
-/** A commit that was read, its paths, and the changes since; null changes mean that git cannot compare them. */
+/** A commit that was read, its paths and folders of policies, and the changes since; null changes mean that git cannot compare them. */
 export type CommitRead = {
   readonly files: RevisionFiles;
   readonly paths: readonly string[] | undefined;
+  /** @default none */
+  readonly policies?: readonly string[];
   readonly changes: readonly TreeChange[] | null;
 };
 
@@ -73,8 +75,8 @@ export async function readCommitFiles(options: CommitOptions, pace: Pace): Promi
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const holds = (start: string, { mode, path }: TreeEntry): boolean =>
     isBelow(path, start) || (mode === SUBMODULE_MODE && isBelow(start, path));
-  const { own = null } = options.patches ?? {};
-  const needed = own === null ? starts : starts.filter((start) => start !== prefix + own);
+  const optional = new Set(optionalStarts(options.patches ?? {}).map((start) => prefix + start));
+  const needed = starts.filter((start) => !optional.has(start));
   const missing = needed.find((start) => !tree.some((entry) => holds(start, entry)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
@@ -109,6 +111,7 @@ async function readChanged(options: Changing, pace: Pace): Promise<RevisionFiles
   if (before === null || earlier === null || before.files.root !== root) return null;
   const { changes } = before;
   if (!options.isOurs || changes === null || !isDeepStrictEqual(before.paths, paths)) return null;
+  if (!isDeepStrictEqual(before.policies ?? [], options.patches?.policies ?? [])) return null;
   if (changes.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
   const blobOf = new Map(changes.map(({ path, blob }) => [path, blob]));
   const known = before.files.filesByPath.among(blobOf.keys());

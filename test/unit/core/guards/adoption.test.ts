@@ -17,7 +17,7 @@ const live = {
 
 function guardedPlan(): Plan {
   const planned = plan(services, { live, writers: new Set(["me"]) });
-  const guards = guardedSteps(planned, refused);
+  const guards = guardedSteps(planned, { risks: refused, isAllowed: () => false });
   return withGuards(planned.plan, new Map(guards.map(({ step, guard }) => [step.identity, guard])), guards.length);
 }
 

@@ -126,7 +126,7 @@ describe("a plan that nobody has confirmed is refused", () => {
     "reverts",
   ]);
   const messagesOf = (planned: PlanWithDecisions, risks = allRisks) =>
-    guardedSteps(planned, risks)
+    guardedSteps(planned, { risks, isAllowed: () => false })
       .flatMap(guardMessages)
       .map(({ pointer, diagnostic: { code, summary } }) => [code, pointer, summary.replace(/;.*/, "")]);
 
@@ -136,14 +136,18 @@ describe("a plan that nobody has confirmed is refused", () => {
     expect(messagesOf(planned)).toEqual([
       ["adopts", "/labels/team", "workspace/c1:ws1 would overwrite what somebody else manages (labels.team)"],
     ]);
-    expect(guardedSteps(planned, allRisks)).toMatchObject([{ guard: { flags: ["--allow-adopt"] } }]);
+    expect(guardedSteps(planned, { risks: allRisks, isAllowed: () => false })).toMatchObject([
+      { guard: { flags: ["--allow-adopt"] } },
+    ]);
   });
 
   test("for a write where live cannot be read, with what alone allows it", () => {
     const planned = plan([declare({ type: "team", name: "ml", members: ["ada@x.io"] })], {
       live: { "team/ml": { state: "unknown", reason: "no-read" } },
     });
-    const [first] = guardedSteps(planned, new Set<Risk>(["adopts"])).flatMap(guardMessages);
+    const [first] = guardedSteps(planned, { risks: new Set<Risk>(["adopts"]), isAllowed: () => false }).flatMap(
+      guardMessages,
+    );
     expect(first?.diagnostic.summary).toBe(
       "team/ml may exist already and be somebody else's: live cannot be read, since no documented operation reads teams; --allow-adopt writes it all the same",
     );
@@ -187,7 +191,9 @@ describe("a plan that nobody has confirmed is refused", () => {
       ["exposure", "/ports/1", "service/c1:ws1/api would change what the network can reach (port 81/TCP at a.b.io/x)"],
       ["secret-removed", "/env/KEY", "service/c1:ws1/api would take a secret away (holdfast:platform:key)"],
     ]);
-    expect(guardedSteps(planned, allRisks)).toMatchObject([{ guard: { flags: [] } }]);
+    expect(guardedSteps(planned, { risks: allRisks, isAllowed: () => false })).toMatchObject([
+      { guard: { flags: [] } },
+    ]);
   });
 
   test("with one message for all that is beyond the first ten", () => {

@@ -1,0 +1,133 @@
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { compareText } from "../../contract/json.ts";
+import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { readGivenFile, UnreadableFileError, whyUnreadable } from "../../files/read-given-file.ts";
+import { relativePath } from "../../files/real-path.ts";
+import { diagnosticInFile, fileDiagnostic } from "../../source/file-diagnostic.ts";
+import type { PolicyFolders } from "../../source/read-source-config.ts";
+import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
+import { ExactProcess } from "../../yaml/read-yaml.ts";
+import { POLICY_LIMITS, type PolicyFile, type ReadPolicies, readPolicies } from "./read-policies.ts";
+
+/** Where the policies of a target are: in the files of its source, in those of the base, and in the operator's folder. */
+export type PolicyPlaces = {
+  readonly folders: PolicyFolders;
+  readonly revision: Pick<RevisionFiles, "policyFiles">;
+  readonly base: Pick<RevisionFiles, "policyFiles"> | null;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Reads every policy that judges a target: those of the source, those of the base beside them, and the operator's. None
+ * replaces another one, so that each can only make the verdict stricter.
+ */
+export async function loadPolicies({ folders, revision, base, cwd, signal }: PolicyPlaces): Promise<ReadPolicies> {
+  const { operator } = folders;
+  if (folders.folders.length === 0 && operator === null) return { policies: [], diagnostics: [] };
+  await using exact = new ExactProcess();
+  const own = await readFolders(folders.folders, revision, { exact, signal });
+  const ofBase = base === null ? [] : [await readAt(base.policyFiles ?? [], { exact, signal })];
+  const ofOperator = operator === null ? [] : [await readOperatorFolder(resolve(cwd, operator), cwd, exact)];
+  const all = [own, ...ofBase, ...ofOperator];
+  return {
+    policies: all.flatMap(({ policies }) => policies),
+    diagnostics: distinctDiagnostics([...missing(folders, revision), ...all.flatMap(({ diagnostics }) => diagnostics)]),
+  };
+}
+
+type Reading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
+
+// Each folder by itself: two of them may have a policy of the same name.
+async function readFolders(
+  folders: readonly string[],
+  { policyFiles = [] }: Pick<RevisionFiles, "policyFiles">,
+  reading: Reading,
+): Promise<ReadPolicies> {
+  const read: ReadPolicies[] = [];
+  for (const folder of folders)
+    read.push(
+      await readAt(
+        policyFiles.filter(({ path }) => path.startsWith(`${folder}/`)),
+        reading,
+      ),
+    );
+  return { policies: read.flatMap((one) => one.policies), diagnostics: read.flatMap((one) => one.diagnostics) };
+}
+
+async function readAt(files: readonly SourceFile[], { exact, signal }: Reading): Promise<ReadPolicies> {
+  const contents: PolicyFile[] = [];
+  for (const file of files)
+    contents.push({ display: file.display, bytes: await file.bytes({ signal }), size: file.size });
+  return readPolicies(contents, exact);
+}
+
+// A folder that is named and holds nothing may have been moved, and everything would pass.
+function missing(
+  { folders, place }: PolicyFolders,
+  { policyFiles = [] }: PolicyPlaces["revision"],
+): readonly Diagnostic[] {
+  const empty = folders.filter((folder) => !policyFiles.some(({ path }) => path.startsWith(`${folder}/`)));
+  return empty.map((folder) => {
+    const wording = {
+      severity: "error",
+      code: "no-policies",
+      summary: `the folder ${JSON.stringify(folder)} of \`policies\` holds no policy`,
+      detail: "Correct `policies`, or remove it. Nothing is planned or written without the policies.",
+    } as const;
+    return { ...diagnosticInFile("", wording, place), file: place?.file ?? null };
+  });
+}
+
+/** Reads the policies of a folder that the operator, or a person, has named; links are followed. */
+export async function readOperatorFolder(folder: string, cwd: string, exact: ExactProcess): Promise<ReadPolicies> {
+  const names = namesIn(folder);
+  const files = names.map((name) => operatorFile(join(folder, name), relativePath(cwd, join(folder, name))));
+  const unread = files.filter((one): one is Diagnostic => "severity" in one);
+  if (unread.length > 0) return { policies: [], diagnostics: unread };
+  return readPolicies(
+    files.filter((one): one is PolicyFile => "bytes" in one),
+    exact,
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
+    if (names.length > 0) return names.toSorted(compareText);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the folder of policies ${folder} cannot be read`, {
+      hint: "correct `policies` of the configuration, or the folder; nothing is planned or written without the policies",
+      cause,
+    });
+  }
+  throw new HoldfastError("invalid", `the folder ${folder} holds no policy`, {
+    hint: "a policy is a file that ends in .yaml or .yml; correct `policies` of the configuration, or the folder",
+  });
+}
+
+function operatorFile(path: string, display: string): PolicyFile | Diagnostic {
+  try {
+    const bytes = readGivenFile(path, POLICY_LIMITS.bytes);
+    return { display, bytes, size: bytes.length };
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error;
+    return fileDiagnostic("error", "unreadable", display, `a policy that ${whyUnreadable(error)}`);
+  }
+}
+
+// A fault of the base is one of the branch too, unless it was corrected there.
+function distinctDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** Fails if a policy is wrong, so that nothing can be judged. */
+export function requirePolicies({ diagnostics }: ReadPolicies): void {
+  if (!hasErrors(diagnostics)) return;
+  throw new HoldfastError("invalid", "the policies have errors, and nothing goes on without them", {
+    hint: "correct them; --partial leaves out manifests alone",
+    diagnostics,
+  });
+}

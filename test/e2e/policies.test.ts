@@ -1,0 +1,409 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { forgeFacts, startGitHub } from "../support/fake-forge.ts";
+import { commitAll, git } from "../support/git.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
+import { foundations, service } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const configured = "policies: policies\n";
+
+const latest = `name: no-latest-tag
+severity: deny
+message: name the image by a version
+when: |
+  has(after.image) &&
+  after.image.image_uri.endsWith(":latest")
+tests:
+  - after: { type: service, name: a, workspace_fqn: "dev:web", image: { type: image, image_uri: "a:latest" } }
+    expect: deny
+`;
+
+const scaling = `name: many-replicas
+severity: confirm
+message: this is a lot of replicas
+match: service/**
+when: has(after.replicas) && after.replicas > 4
+`;
+
+const owner = `name: owner-label
+severity: warn
+message: say who answers for it
+when: step.kind == "service" && !has(after.labels)
+`;
+
+const tagged = (name: string, tag: string, more = "") => service(name, more).replace(`${name}:1.0.0`, `${name}:${tag}`);
+
+const policies = {
+  "holdfast.yaml": configured,
+  "policies/latest.yaml": latest,
+  "policies/scaling.yaml": scaling,
+  "policies/owner.yaml": owner,
+};
+
+/** The foundations, applied. */
+async function applied(server: Server, files: { readonly [file: string]: string } = policies): Promise<Source> {
+  const source = await sourceOf({ ...foundations, ...files }, server);
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+  return source;
+}
+
+describe.each(controlPlaneVariants)("policies on a $name control plane", (plane) => {
+  test("deny a step: plan shows it and exits 5, and apply writes nothing, whatever is allowed", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", tagged("api", "latest"));
+    await source.write("services/worker.yaml", service("worker", "labels: { owner: us }\n"));
+    const before = server.effects();
+
+    const text = await source.runHere(["plan"]);
+    expect(text.code).toBe(5);
+    expect(text.stdout).toContain("policy no-latest-tag denies it: name the image by a version");
+    expect(text.stdout).toContain("policy owner-label warns: say who answers for it");
+    expect(text.stdout).toMatch(/1 step is\s+denied by policies/);
+    expect(text.stderr).toMatch(/error: service\/dev:web\/api: name the image by a\s+version \[policy\]/);
+    expect(text.stderr).toMatch(/policies refuse one step of this plan/);
+
+    const plan = await source.runHere(["plan", "-o", "json"]);
+    expect(plan.code).toBe(5);
+    expect(faultsOf("plan", plan.stdout)).toEqual([]);
+    const [api, worker] = planOf(plan).steps;
+    expect(api).toMatchObject({
+      action: "create",
+      policies: [
+        { name: "no-latest-tag", severity: "deny", file: "policies/latest.yaml", line: 5, column: 3 },
+        { name: "owner-label", severity: "warn" },
+      ],
+      guard: { flags: [], dangers: [], policies: ["no-latest-tag"], isDenied: true },
+    });
+    expect(worker?.policies).toBeUndefined();
+    expect(planOf(plan).summary.refused).toBe(1);
+
+    for (const more of [["--yes"], ["--yes", "--allow-policy", "no-latest-tag"]]) {
+      const refused = await source.runHere(["apply", ...more]);
+      expect(refused.code).toBe(5);
+      expect(refused.stderr).toMatch(/change what is declared, or the policy that\s+denies it; no flag allows it/);
+    }
+    expect(server.effects()).toEqual(before);
+
+    await source.write("services/api.yaml", tagged("api", "2.0.0"));
+    const done = await source.runHere(["apply", "--yes", "-o", "json"]);
+    expect(done).toMatchObject({ code: 0 });
+    expect(reportOf(done).summary).toMatchObject({ created: 2 });
+    expect(reportOf(done).diagnostics.filter(({ code }) => code === "policy")).toMatchObject([
+      { severity: "warning", file: "services/api.yaml", line: 1 },
+    ]);
+    // Nothing is written, so nothing is judged.
+    expect(await source.runHere(["plan"])).toMatchObject({ code: 0 });
+  });
+
+  test("ask a person: apply takes the flag, and a signed plan carries it", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", service("api", "replicas: 5\n"));
+    const before = server.effects();
+
+    const plan = await source.runHere(["plan", "-o", "json"]);
+    expect(plan.code).toBe(0);
+    expect(planOf(plan).steps[0]?.guard).toEqual({
+      flags: ["--allow-policy many-replicas"],
+      dangers: [],
+      policies: ["many-replicas"],
+    });
+    const text = await source.runHere(["plan"]);
+    expect(text.stdout).toMatch(/Next: holdfast apply --allow-policy many-replicas --yes/);
+    const refused = await source.runHere(["apply", "--yes"]);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain("--allow-policy many-replicas allows it");
+    expect(await source.runHere(["apply", "--yes", "--allow-policy", "another"])).toMatchObject({ code: 5 });
+    expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 5 });
+    expect(server.effects()).toEqual(before);
+
+    const signed = await source.runHere(["plan", "--allow-policy", "many-replicas", "--out", "plan.json"]);
+    expect(signed.code).toBe(0);
+    expect(JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8")).allows).toContain(
+      "policy:many-replicas",
+    );
+    const done = await source.runHere(["apply", "--plan", "plan.json", "-o", "json"]);
+    expect(done).toMatchObject({ code: 0 });
+    expect(reportOf(done).summary).toMatchObject({ created: 1 });
+  });
+
+  test("judge a signed plan again: one that was signed before the policy is refused", async () => {
+    const server = await plane.serve();
+    const source = await applied(server, {});
+    await source.write("services/api.yaml", tagged("api", "latest"));
+    expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    const before = server.effects();
+    for (const [file, content] of Object.entries(policies)) await source.write(file, content);
+    const refused = await source.runHere(["apply", "--plan", "plan.json"]);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain("no-latest-tag");
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("hold a step back in watch, and the others go on", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", tagged("api", "latest"));
+    await source.write("services/big.yaml", service("big", "replicas: 9\n"));
+    await source.write("services/worker.yaml", service("worker", "labels: { owner: us }\n"));
+    const watch = source.start(["watch", "--yes"]);
+    await watch.shows("stdout", /created +service\/dev:web\/worker/);
+    await watch.shows("stdout", /blocked +service\/dev:web\/api[\s\S]*no-latest-tag denies it[\s\S]*\[policy\]/);
+    await watch.shows("stdout", /blocked +service\/dev:web\/big[\s\S]*--allow-policy many-replicas[\s\S]*\[policy\]/);
+    // What is corrected is written in the next pass.
+    await source.write("services/api.yaml", tagged("api", "3.0.0"));
+    await watch.shows("stdout", /created +service\/dev:web\/api/);
+    // With the flag, watch allows what a person has allowed.
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+    expect(server.effects().filter(({ resource }) => resource === "service/dev:web/big")).toHaveLength(0);
+    const allowed = source.start(["watch", "--yes", "--allow-policy", "many-replicas"]);
+    await allowed.shows("stdout", /created +service\/dev:web\/big/);
+    allowed.kill("SIGTERM");
+    expect(await allowed.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe("policies", () => {
+  test("with an error refuse everything, with its line and column, even where invalid manifests are left out", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    const before = server.effects();
+    await source.write("services/api.yaml", service("api"));
+    await source.write("policies/owner.yaml", owner.replace("!has(after.labels)", "!has(after.labels) &&"));
+    for (const command of [["plan"], ["apply", "--yes"], ["validate"], ["plan", "--partial"], ["policy", "test"]]) {
+      const refused = await source.runHere(command);
+      expect(refused, command.join(" ")).toMatchObject({ code: 3 });
+      expect(refused.stdout + refused.stderr).toMatch(
+        /policies\/owner\.yaml:4:\d+: error: the expression of\s+policy owner-label is wrong: Unexpected token: EOF/,
+      );
+    }
+    const sarif = JSON.parse((await source.runHere(["validate", "-o", "sarif"])).stdout);
+    expect(sarif.runs[0].results[0]).toMatchObject({
+      ruleId: "expression",
+      level: "error",
+      locations: [{ physicalLocation: { region: { startLine: 4 } } }],
+    });
+    // An expression without an answer denies the step that it was asked about.
+    await source.write("policies/owner.yaml", owner.replace("!has(after.labels)", "after.labels.owner == ''"));
+    const denied = await source.runHere(["plan"]);
+    expect(denied.code).toBe(5);
+    expect(denied.stdout.replaceAll(/\s+/g, " ")).toContain(
+      "policy owner-label denies it: its expression cannot be evaluated: No such key: labels (policies/owner.yaml:4)",
+    );
+    expect(server.effects()).toEqual(before);
+    await source.write("holdfast.yaml", "policies: nowhere\n");
+    const missing = await source.runHere(["plan"]);
+    expect(missing.code).toBe(3);
+    expect(missing.stderr).toMatch(/holdfast\.yaml:1:1: error: the folder "nowhere" of `policies` holds no\s+policy/);
+    await source.write("holdfast.yaml", "policies: ../elsewhere\n");
+    expect((await source.runHere(["plan"])).stderr).toContain("names no folder below the root");
+  });
+
+  test("are read whatever ignore files say, and are no manifests", async () => {
+    const server = await serve();
+    const source = await applied(server, {
+      ...policies,
+      "holdfast.yaml": "policies: policies\npaths: [services, platform]\n",
+      "services/worker.yaml": service("worker"),
+    });
+    await source.write(".holdfastignore", "policies/\n");
+    await source.write("services/api.yaml", tagged("api", "latest"));
+    const plan = await source.runHere(["plan", "-o", "json"]);
+    expect(plan.code).toBe(5);
+    expect(planOf(plan).diagnostics.filter(({ code }) => code !== "policy")).toEqual([]);
+  });
+
+  test("of the operator judge beside those of the source, and none replaces another one", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write("operator/holdfast.yaml", "policies: operator/policies\n");
+    await source.write(
+      "operator/policies/latest.yaml",
+      latest.replace("deny", "warn").replace("expect: deny", "expect: warn"),
+    );
+    await source.write(
+      "operator/policies/web.yaml",
+      scaling.replace("many-replicas", "two-replicas").replace("> 4", "< 2"),
+    );
+    await source.write("services/api.yaml", tagged("api", "latest", "replicas: 1\n"));
+    const config = ["--config", "operator/holdfast.yaml"];
+    const plan = await source.runHere(["plan", "-o", "json", ...config]);
+    expect(plan.code).toBe(5);
+    const step = planOf(plan).steps.find(({ identity }) => identity === "service/dev:web/api");
+    expect(step?.policies).toMatchObject([
+      { name: "no-latest-tag", severity: "deny", file: "policies/latest.yaml" },
+      { name: "owner-label", severity: "warn" },
+      { name: "two-replicas", severity: "confirm", file: "operator/policies/web.yaml" },
+    ]);
+    await source.write("operator/holdfast.yaml", "policies: operator/nowhere\n");
+    expect(await source.runHere(["plan", ...config])).toMatchObject({ code: 3 });
+  });
+
+  test("count as of the base and of the merge result, so that a pull request only makes them stricter", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write(".gitignore", ".holdfast/\n");
+    await commitAll(source.folder, "Declare a platform");
+    await git(source.folder, "checkout", "-q", "-b", "change");
+    const at = async (files: { readonly [file: string]: string | null }) => {
+      for (const [file, content] of Object.entries(files))
+        await (content === null ? source.remove(file) : source.write(file, content));
+      return source.runHere(["plan", "--base", "main", "-o", "json"]);
+    };
+    const findings = ({ stdout }: { readonly stdout: string }) =>
+      (JSON.parse(stdout).steps?.[0]?.policies ?? []).map(
+        ({ name, severity }: { readonly name: string; readonly severity: string }) => `${name} ${severity}`,
+      );
+    const api = { "services/api.yaml": tagged("api", "latest", "labels: { owner: us }\n") };
+    // Removed, weakened and moved, it counts as it is at the base.
+    const removed = await at({ ...api, "policies/latest.yaml": null });
+    expect([removed.code, findings(removed)]).toEqual([5, ["no-latest-tag deny"]]);
+    const weaker = await at({ "policies/latest.yaml": latest.replace("severity: deny", "severity: warn") });
+    expect([weaker.code, findings(weaker)]).toEqual([5, ["no-latest-tag deny"]]);
+    const unnamed = await at({ "holdfast.yaml": "{}\n" });
+    expect([unnamed.code, findings(unnamed)]).toEqual([5, ["no-latest-tag deny"]]);
+    const moved = await at({
+      "holdfast.yaml": "policies: lax\n",
+      "lax/none.yaml": owner.replace("when: ", "when: false && "),
+    });
+    expect([moved.code, findings(moved)]).toEqual([5, ["no-latest-tag deny"]]);
+    // One that the branch adds counts at once.
+    const added = await at({
+      "holdfast.yaml": configured,
+      "policies/latest.yaml": latest,
+      "policies/added.yaml": scaling.replace("many-replicas", "added").replace("after.replicas > 4", "true"),
+      "services/api.yaml": tagged("api", "1", "replicas: 1\nlabels: { owner: us }\n"),
+    });
+    expect([added.code, findings(added)]).toEqual([0, ["added confirm"]]);
+    // Also where the base has moved on, and the merge result is judged.
+    await commitAll(source.folder, "Add a policy");
+    await git(source.folder, "checkout", "-q", "main");
+    await source.write("policies/late.yaml", scaling.replace("many-replicas", "late").replace("> 4", "== 1"));
+    await commitAll(source.folder, "Add a policy on main");
+    await git(source.folder, "checkout", "-q", "change");
+    const behind = await at({});
+    expect([behind.code, findings(behind)]).toEqual([0, ["added confirm", "late confirm"]]);
+  });
+
+  test("over the plan refuse it as a whole", async () => {
+    const server = await serve();
+    const large = `name: small-plans
+severity: confirm
+over: plan
+message: more than one resource at once
+when: plan.summary.create > 1
+`;
+    const source = await sourceOf({ ...foundations }, server);
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await source.write("holdfast.yaml", configured);
+    await source.write("policies/large.yaml", large);
+    await source.write("services/a.yaml", service("a"));
+    await source.write("services/b.yaml", service("b"));
+    const plan = await source.runHere(["plan", "-o", "json"]);
+    expect(faultsOf("plan", plan.stdout)).toEqual([]);
+    expect(JSON.parse(plan.stdout)).toMatchObject({
+      policies: [{ name: "small-plans", severity: "confirm" }],
+      summary: { refused: 2 },
+    });
+    const refused = await source.runHere(["apply", "--yes"]);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain("policies refuse this plan");
+    expect(await source.runHere(["apply", "--yes", "--allow-policy", "small-plans"])).toMatchObject({ code: 0 });
+  });
+
+  test("show no secret, neither in what they see nor in what they say", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    const secret = "sk-live-4f9a8b7c6d5e4f3a2b1c";
+    await source.write(
+      "policies/leak.yaml",
+      `name: leak
+severity: warn
+message: env is set
+when: has(after.env) && int(after.env.PASSWORD) == 1
+`,
+    );
+    await source.write("services/api.yaml", service("api", `env: { PASSWORD: ${JSON.stringify(secret)} }\n`));
+    const ended = await source.runHere(["plan"]);
+    expect(ended.stdout + ended.stderr).not.toContain(secret);
+  });
+
+  test("are in the comment on a pull request, whose status is a failure where one denies", async () => {
+    const server = await serve();
+    const fake = await startGitHub(onTestFinished);
+    const source = await applied(server);
+    await source.write("services/api.yaml", tagged("api", "latest"));
+    const plan = await source.runHere(["plan", "-o", "json=plan.json", "-o", "github"], {
+      GITHUB_STEP_SUMMARY: join(source.folder, "summary.md"),
+      GITHUB_OUTPUT: join(source.folder, "outputs"),
+      GITHUB_ACTIONS: "true",
+    });
+    expect(plan.code).toBe(5);
+    expect(plan.stderr).toContain("::error file=services/api.yaml,line=1,title=policy%3A no-latest-tag::");
+    expect(plan.stderr).toContain("::warning file=services/api.yaml,line=1,title=policy%3A owner-label::");
+    await source.write("event.json", JSON.stringify({ pull_request: { number: 7, head: { sha: "a".repeat(40) } } }));
+    const commented = await source.runHere(["comment", "plan.json", "--unverified"], {
+      GITHUB_ACTIONS: "true",
+      GITHUB_REPOSITORY: forgeFacts.repository,
+      GITHUB_API_URL: fake.apiUrl,
+      GITHUB_EVENT_PATH: join(source.folder, "event.json"),
+      GITHUB_SHA: "f".repeat(40),
+      GITHUB_SERVER_URL: "https://github.example.com",
+      GITHUB_RUN_ID: "42",
+      GITHUB_TOKEN: forgeFacts.token,
+    });
+    expect(commented).toMatchObject({ code: 0 });
+    const body = fake.comments.at(-1)?.body ?? "";
+    expect(body).toContain("**Policies: 2**");
+    expect(body).toContain("- **deny** `service/dev:web/api` in `services/api.yaml:1`: `name the image by a version`");
+    expect(body).toContain("- **warn** `service/dev:web/api`");
+    expect(fake.statuses.at(-1)?.body).toMatchObject({ state: "failure" });
+  });
+});
+
+describe("policy test", () => {
+  test("runs the tests beside policies, and names those that fail", async () => {
+    const source = await sourceOf(policies);
+    const passed = await source.runHere(["policy", "test"]);
+    expect(passed).toMatchObject({ code: 0, stdout: "3 policies: 1 test passed, 2 policies without a test\n" });
+    await source.write("policies/latest.yaml", latest.replace("expect: deny", "expect: pass"));
+    const failed = await source.runHere(["policy", "test"]);
+    expect(failed.code).toBe(1);
+    expect(failed.stdout).toMatch(
+      /policies\/latest\.yaml:8:1: error: the test of policy no-latest-tag expects\s+pass, and the verdict is deny \[policy-test\]\n {4}name the image by a version/,
+    );
+    const report = await source.runHere(["policy", "test", "policies", "-o", "json"]);
+    expect(faultsOf("policy-test", report.stdout)).toEqual([]);
+    expect(JSON.parse(report.stdout)).toMatchObject({ summary: { policies: 3, untested: 2, passed: 0, failed: 1 } });
+    expect(JSON.parse((await source.runHere(["policy", "test", "-o", "sarif"])).stdout)).toMatchObject({
+      runs: [{ results: [{ ruleId: "policy-test" }] }],
+    });
+    await source.write("policies/latest.yaml", latest.replace("severity: deny", "severity: block"));
+    expect(await source.runHere(["policy", "test"])).toMatchObject({ code: 3 });
+    expect(await source.runHere(["policy"])).toMatchObject({ code: 3 });
+    const none = await (await sourceOf({})).runHere(["policy", "test"]);
+    expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining("there are no policies") });
+  });
+
+  test("passes for the examples", async () => {
+    const source = await sourceOf({});
+    const ended = await source.runHere([
+      "policy",
+      "test",
+      join(import.meta.dirname, "../../examples/policies"),
+      "-o",
+      "json",
+    ]);
+    expect(ended).toMatchObject({ code: 0 });
+    const { summary } = JSON.parse(ended.stdout);
+    expect(summary).toMatchObject({ untested: 0, failed: 0 });
+    expect(summary.policies).toBeGreaterThanOrEqual(10);
+  });
+});
