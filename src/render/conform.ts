@@ -58,7 +58,8 @@ export function conformText(report: ConformReport, view: View): string {
 function verdictText({ server, conforms, operations, summary }: ConformReport): string {
   const checked = operations.filter(({ result }) => result !== "not-checked").length;
   const verdict = conforms ? "conforms, as far as it was checked" : "does not conform";
-  const counts = `${summary.holds} hold, ${summary.fails} do not, ${summary.notChecked} were not made`;
+  const { holds, fails, notChecked } = summary;
+  const counts = `${holds} hold, ${fails} ${fails === 1 ? "does" : "do"} not, ${notChecked} were not made`;
   return `${server} ${verdict}: ${checked} of ${count(operations.length, "operation")} checked; of the checks, ${counts}`;
 }
 

@@ -60,6 +60,10 @@ export type ConformContext = ConformOptions & {
   readonly page: (name: ListOperation, where?: ListPlace) => Promise<ReceivedPage>;
   /** The first rows of a list of the whole tenant. */
   readonly list: (name: ListOperation) => Promise<ReceivedPage>;
+  /** The same rows; none where the list cannot be read. */
+  readonly rows: (name: ListOperation) => Promise<readonly JsonObject[]>;
+  /** The first deployments of the application. */
+  readonly deployments: () => Promise<ReceivedPage>;
   readonly clusterId: () => Promise<string>;
   readonly applicationId: () => Promise<string>;
   readonly secretId: () => Promise<string>;
@@ -99,10 +103,22 @@ export function createConformContext(options: ConformOptions): ConformContext {
     if (id === undefined) throw new NotCheckableError(what);
     return id;
   };
+  const applicationId = once(async () => {
+    if (names.application !== null) return names.application;
+    const why = "no application is listed (E4) that this token sees: name one by its id with --application";
+    // One with several versions shows more.
+    const all = (await rows("listApps")).toSorted((one, other) => versionsOf(other) - versionsOf(one));
+    const ids = all.map(({ id }) => text(id));
+    if (ids.length === 0 && options.ownApplication !== null) return options.ownApplication();
+    return known(why, Promise.resolve(ids));
+  });
   return {
     ...options,
     page,
     list,
+    rows,
+    applicationId,
+    deployments: once(async () => page("listDeployments", { path: { id: await applicationId() }, limit: FIRST_ROWS })),
     unusedName: `holdfast-conform-${options.random.id()}`,
     clusterId: once(() =>
       known(
@@ -114,15 +130,6 @@ export function createConformContext(options: ConformOptions): ConformContext {
         ),
       ),
     ),
-    applicationId: once(async () => {
-      if (names.application !== null) return names.application;
-      const why = "no application is listed (E4) that this token sees: name one by its id with --application";
-      // One with several versions shows more.
-      const all = (await rows("listApps")).toSorted((one, other) => versionsOf(other) - versionsOf(one));
-      const ids = all.map(({ id }) => text(id));
-      if (ids.length === 0 && options.ownApplication !== null) return options.ownApplication();
-      return known(why, Promise.resolve(ids));
-    }),
     secretId: once(() =>
       known(
         "no secret is listed (E8) that this token sees",
@@ -158,7 +165,11 @@ export function isPathSegment(id: string): boolean {
 
 const FIRST_ROWS = 100;
 const MOST_JOBS = 30;
-const TOLERATED: readonly ClientError["reason"][] = ["route-missing", "forbidden", "not-found", "refused", "protocol"];
+// Each list has a check of its own.
+const TOLERATED: readonly ClientError["reason"][] = [
+  ...(["route-missing", "route-unclear", "forbidden", "not-found", "refused"] as const),
+  ...(["server-error", "protocol", "oversize"] as const),
+];
 
 async function unlessRefused(page: Promise<ReceivedPage>): Promise<readonly JsonObject[]> {
   try {

@@ -116,7 +116,8 @@ function overLists(rows: number, find: (list: ListAsked) => Promise<string | nul
   return async (context) => {
     let checked = 0;
     for (const { name, where } of await placesIn(context)) {
-      const first = await readable(context.page(name, { ...where, limit: 100 }));
+      // A list that could not be read is not asked for again by each check.
+      const first = await readable(where.path === undefined ? context.list(name) : context.deployments());
       if (first === null || first.rows.length < rows) continue;
       checked += 1;
       const fault = await find({ name, where, first, context });

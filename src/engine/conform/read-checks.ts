@@ -53,8 +53,8 @@ function listed(check: string, name: ListOperation, fields: readonly string[], {
     ...{ check, part: "interface", level: "read", operations: [name], without },
     asserts: `answers {data: [], pagination: {total, offset, limit}}; each row has ${fields.join(", ")}`,
     find: async (context) => {
-      const place = at === undefined ? {} : { path: await at(context) };
-      return pageFault(name, await context.page(name, { ...place, limit: ROWS }), fields);
+      const page = at === undefined ? context.list(name) : context.page(name, { path: await at(context), limit: ROWS });
+      return pageFault(name, await page, fields);
     },
   };
 }

@@ -92,10 +92,10 @@ export const resourceChecks: readonly Check[] = [
     ...{ ...read, check: "fqns", operations: ["listWorkspaces", "listPromptVersions", "listModelVersions"] },
     asserts: "a workspace's fqn is cluster:name, and that of a version ends with its name and :version",
     without: "references in manifests do not resolve: plans say that workspaces are absent",
-    find: async ({ list }) => {
-      const workspaces = (await list("listWorkspaces")).rows;
-      const versions = await Promise.all([list("listPromptVersions"), list("listModelVersions")]);
-      const all = [...workspaces.map(workspaceFault), ...versions.flatMap(({ rows }) => rows).map(versionFault)];
+    find: async ({ rows }) => {
+      const workspaces = await rows("listWorkspaces");
+      const versions = [...(await rows("listPromptVersions")), ...(await rows("listModelVersions"))];
+      const all = [...workspaces.map(workspaceFault), ...versions.map(versionFault)];
       if (all.length === 0) throw new NotCheckableError("this token sees neither a workspace nor a version");
       return all.find((fault) => fault !== null) ?? null;
     },
@@ -155,8 +155,8 @@ export const resourceChecks: readonly Check[] = [
   },
 ];
 
-async function deployments({ page, applicationId }: ConformContext): Promise<readonly JsonObject[]> {
-  return (await page("listDeployments", { path: { id: await applicationId() }, limit: 100 })).rows;
+async function deployments(context: ConformContext): Promise<readonly JsonObject[]> {
+  return (await context.deployments()).rows;
 }
 
 function statusesOf({ deploymentStatuses }: JsonObject): readonly JsonObject[] {
