@@ -315,3 +315,26 @@ test("of two daemons over one database, one proposes, and either goes on with it
   daemons[1]?.kill("SIGTERM");
   await Promise.all(daemons.map(({ ended }) => ended));
 });
+
+test("a time without a proposal, one that is too long, and targets in the source are refused", async () => {
+  const it = await world("driftHold: 2d");
+  const planned = async (): Promise<string> => (await it.run(["plan"])).stderr.replaceAll(/\s+/g, " ");
+  expect(await planned()).toContain("target prod has `driftHold`, and nothing holds what it writes back");
+  await it.configure("drift: propose, driftHold: 8d");
+  expect(await planned()).toContain("at most `7d`");
+  await it.configure("drift: propos");
+  expect(await planned()).toContain("`drift` must be `heal` or `propose`");
+  await it.configure("drift: propose");
+  const lost = it.watch({});
+  const { code, stderr } = await lost.ended;
+  expect([code, stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringContaining("`drift: propose`, and its pull requests have no place: --forge github|gitlab"),
+  ]);
+  await it.source.write("holdfast.yaml", "targets: [{ name: prod, drift: propose }]\n");
+  const inSource = await it.source.runHere(["plan"]);
+  expect([inSource.code, inSource.stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringContaining("holdfast.yaml sets targets, which only the operator may"),
+  ]);
+});

@@ -97,9 +97,6 @@ export function chooseSources(
   return { sources: known, servers: servers ?? [], entries, placeOf };
 }
 
-/** A pull request holds nothing for longer. */
-const MOST_HELD = "7d";
-
 /** The target of an entry without a pattern. */
 export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal: Terminal): TargetChoice {
   const { name, paths, sync, interval, driftInterval, confirm } = entry;
@@ -119,7 +116,7 @@ export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal
     sync: sync ?? null,
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
-    driftHold: entry.drift === "propose" ? (entry.driftHold ?? MOST_HELD) : null,
+    driftHold: driftHold(entry, at("driftHold")),
     confirm: confirm ?? false,
     windows: (entry.windows ?? []).map(freezeWindow),
     gates: gatesIn(entry, file, (item) => placeOf(name, "gate", item)),
@@ -128,6 +125,16 @@ export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal
     publish: entry.publishRef ? publishOptions(entry, { source, at }, terminal) : null,
     isRetired: false,
   };
+}
+
+/** A pull request holds nothing for longer. */
+const MOST_HELD = "7d";
+
+function driftHold({ name, drift, driftHold: given }: TargetEntry, place: KeyPlace | null): string | null {
+  if (drift === "propose") return given ?? MOST_HELD;
+  if (!given) return null;
+  const why = `target ${name} has \`driftHold\`, and nothing holds what it writes back`;
+  throw refusedConfig(why, "add `drift: propose`, or leave `driftHold` out", place);
 }
 
 // No target of a repository reads the patch files of another one.

@@ -1,4 +1,5 @@
 import { errorMessage } from "../../contract/error-message.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import { type Hold, isOfProposal, OVER, withProposalHolds } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Meter } from "../../daemon/meter.ts";
@@ -9,6 +10,7 @@ import { durationMs } from "../../schema/duration.ts";
 import type { Invocation } from "../command.ts";
 import type { LookedAt } from "../drift/look-at-drift.ts";
 import { tell, tellFailure } from "../output/log-stream.ts";
+import { proposalPlace } from "../promote/propose.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { FoundTargets } from "../targets/find-targets.ts";
 import { promotionFailures } from "./promotion-failures.ts";
@@ -26,6 +28,7 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
   const { clock, stderr } = invocation.terminal;
   const heldFor = target.choice?.driftHold ?? null;
   if (heldFor === null) return null;
+  requirePlace({ target, opened, invocation });
   const failures = promotionFailures();
   let last: { readonly key: string; readonly look: LookedAt } | null = null;
   const isOver = ({ until }: Hold): boolean => Date.parse(until) <= clock.now();
@@ -100,6 +103,19 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
       });
     },
   };
+}
+
+// A daemon that can propose nothing would hold everything until its time is over.
+function requirePlace({ target, opened, invocation }: Omit<Proposing, "meter">): void {
+  try {
+    proposalPlace(target, opened.operator, invocation);
+  } catch (cause) {
+    if (!(cause instanceof HoldfastError)) throw cause;
+    const message = `target ${target.name} has \`drift: propose\`, and its pull requests have no place: ${cause.message}`;
+    const hint =
+      "name the forge and its token by `commitStatus` of the source, or as a CI job does (GITHUB_ACTIONS, GITHUB_REPOSITORY …) with HOLDFAST_FORGE_TOKEN";
+    throw new HoldfastError(cause.code, message, { hint, cause });
+  }
 }
 
 function knownIn(own: readonly Hold[], over: ReadonlySet<Identity>) {
