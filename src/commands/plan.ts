@@ -1,10 +1,13 @@
+import { join } from "node:path/posix";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { planDiagnostics } from "../core/guards/policy-guard.ts";
 import { signingRefusal } from "../core/guards/signing-refusal.ts";
 import { type Gate, hasChanges, type Plan } from "../core/plan/plan.ts";
 import type { GuardRefusal, PlanEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { planRemarks } from "../render/ci/annotations.ts";
 import { planOutputs } from "../render/ci/plan-outputs.ts";
+import { sarifReport } from "../render/ci/sarif.ts";
 import { failureText } from "../render/failure.ts";
 import { allOutputs } from "../render/output-format.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
@@ -16,7 +19,7 @@ import { nextCommand } from "./output/next-command.ts";
 import { outputPath } from "./output/output-path.ts";
 import { fullReportNote, passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
-import { openOutputs, writeSignedPlan } from "./output/write-outputs.ts";
+import { folderInCheckout, openOutputs, writeSignedPlan } from "./output/write-outputs.ts";
 import { type FindTarget, onEachTarget } from "./targets/on-each-target.ts";
 import { columnsOn, say, type Terminal } from "./terminal.ts";
 
@@ -58,7 +61,11 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>, find: FindTarg
     next: nextCommand(end, invocation, target),
   };
   await write({
-    render: (output) => planReport(end, { ...reportView, output }),
+    render: (output) => {
+      if (output !== "sarif") return planReport(end, { ...reportView, output });
+      const folder = folderInCheckout(terminal);
+      return sarifReport(planDiagnostics(end.plan), (file) => join(folder, file));
+    },
     job: () => ({
       remarks: planRemarks(end.plan),
       summary: planReport(end, { ...reportView, output: "markdown" }),

@@ -89,7 +89,7 @@ test("what may come next is told by the words before it", async () => {
   expect(await next("plan", "--base", "")).toEqual([]);
   expect(await next("plan", "-o", "json", "j")).toEqual([]);
   expect(await next("plan", "--output", "=", "j")).toEqual(["json"]);
-  expect(await next("plan", "--output", "=")).toEqual(["text", "json", "markdown", "github", "gitlab"]);
+  expect(await next("plan", "--output", "=")).toEqual(["text", "json", "markdown", "github", "gitlab", "sarif"]);
   expect(await next("explain", "serv")).toEqual(["service"]);
   expect(await next("import", "--into", "serv")).toEqual([]);
   expect(await next("completion", "z")).toEqual(["zsh"]);

@@ -5,10 +5,12 @@ import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { forgeFacts, startGitHub } from "../support/fake-forge.ts";
 import { commitAll, git } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
-import { foundations, service } from "../support/manifests.ts";
+import { foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
+import { onTerminal } from "../support/pty.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const configured = "policies: policies\n";
 
@@ -292,6 +294,64 @@ describe("policies", () => {
     expect([behind.code, findings(behind)]).toEqual([0, ["added confirm", "late confirm"]]);
   });
 
+  test("ask a person at a terminal, who allows what asks, and is not asked about what is denied", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", service("api", "replicas: 5\n"));
+    const apply = (answer: string) => source.runThrough(onTerminal(80, answer), ["apply"], { NO_COLOR: "1" });
+    const declined = await apply("n\\n");
+    expect(declined.stdout).toMatch(
+      /policy many-replicas asks a person[\s\S]*Apply this plan\?[\s\S]*nothing was written/,
+    );
+    const confirmed = await apply("y\\n");
+    expect(confirmed.stdout).toMatch(/created {3}service\/dev:web\/api/);
+    await source.write("services/api.yaml", tagged("api", "latest", "replicas: 5\n"));
+    const denied = await apply("y\\n");
+    expect(denied.code).toBe(5);
+    expect(denied.stdout).not.toContain("Apply this plan?");
+    expect(denied.stdout.replaceAll(/\s+/g, " ")).toContain("name the image by a version");
+  });
+
+  test("of a repository that is followed are those of its commit, also where only a policy changes", async () => {
+    const server = await serve();
+    const member = (name: string) => team("ml", `${name}@example.com`);
+    const rule = (name: string) => `name: no-${name}
+severity: deny
+message: not ${name}
+when: has(after.members) && after.members.exists(member, member.startsWith("${name}@"))
+`;
+    const upstream = await upstreamOf({
+      "holdfast.yaml": "policies: rules\npaths: [m]\n",
+      "m/ml.yaml": member("ada"),
+      "rules/one.yaml": rule("bob"),
+    });
+    const { start } = await operatorOf(
+      {
+        sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+        targets: [{ name: "prod", interval: 0.3 }],
+      },
+      server,
+    );
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /1 created/);
+    await upstream.commit({ "m/ml.yaml": member("bob") });
+    await daemon.shows("stdout", /policy no-bob denies it/);
+    // The first commit changes a policy alone, and the second what it judges.
+    await upstream.commit({ "rules/one.yaml": rule("eve") });
+    await daemon.shows("stdout", /1 updated/);
+    await upstream.commit({ "m/ml.yaml": member("eve") });
+    await daemon.shows("stdout", /policy no-eve denies it/);
+    // The policies of a commit that has an error are not those in force, and neither is the commit.
+    await upstream.commit({
+      "rules/one.yaml": rule("eve").replace("has(after.members)", "has("),
+      "m/ml.yaml": member("eve"),
+    });
+    await daemon.shows("stderr", /the policies have errors/);
+    expect(server.effects().map(({ resource }) => resource)).toEqual(["team/ml", "team/ml"]);
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+  });
+
   test("over the plan refuse it as a whole", async () => {
     const server = await serve();
     const large = `name: small-plans
@@ -348,6 +408,15 @@ when: has(after.env) && int(after.env.PASSWORD) == 1
     expect(plan.code).toBe(5);
     expect(plan.stderr).toContain("::error file=services/api.yaml,line=1,title=policy%3A no-latest-tag::");
     expect(plan.stderr).toContain("::warning file=services/api.yaml,line=1,title=policy%3A owner-label::");
+    const scanned = JSON.parse((await source.runHere(["plan", "-o", "sarif"])).stdout);
+    const found = {
+      ruleId: "policy",
+      locations: [{ physicalLocation: { artifactLocation: { uri: "services/api.yaml" } } }],
+    };
+    expect(scanned.runs[0].results).toMatchObject([
+      { ...found, level: "error", message: { text: expect.stringContaining("Policy no-latest-tag") } },
+      { ...found, level: "warning" },
+    ]);
     await source.write("event.json", JSON.stringify({ pull_request: { number: 7, head: { sha: "a".repeat(40) } } }));
     const commented = await source.runHere(["comment", "plan.json", "--unverified"], {
       GITHUB_ACTIONS: "true",

@@ -139,7 +139,7 @@ export const flags = {
     parse: seconds({ zero: true }),
   }),
   output: outputFlag(["text", "json"]),
-  planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab"]),
+  planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab", "sarif"]),
   driftOutput: outputFlag(["text", "json", "markdown", "github"]),
   validateOutput: outputFlag(["text", "json", "sarif", "github"]),
   orphansOutput: outputFlag(["text", "json", "markdown"]),

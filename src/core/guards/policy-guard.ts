@@ -39,6 +39,15 @@ export function withPolicyGuard(guard: StepGuard | null, findings: readonly Poli
   return { flags: isDenied ? [] : [...flags, ...own], dangers, policies, ...(isDenied ? { isDenied } : {}) };
 }
 
+/** What a plan says of its input, and what policies find in it. */
+export function planDiagnostics({ diagnostics, policies = [], steps }: Plan): readonly Diagnostic[] {
+  return [
+    ...diagnostics.filter(({ code }) => code !== POLICY),
+    ...policies.map((finding) => findingDiagnostic(finding, null)),
+    ...steps.flatMap((step) => (step.policies ?? []).map((finding) => findingDiagnostic(finding, step))),
+  ];
+}
+
 /** The error about a finding in a step, or in the whole plan. */
 export function findingDiagnostic(finding: PolicyFinding, step: Step | null): Diagnostic {
   const { severity, message } = finding;

@@ -12,6 +12,7 @@ import { gateAnswerText } from "../../core/gates/content-gate.ts";
 import { groupOf } from "../../core/kind.ts";
 import { reasonText, type Step } from "../../core/plan/plan.ts";
 import type { PlanDocument } from "../../core/plan/read-plan-documents.ts";
+import { findingText } from "../../core/policies/policy.ts";
 import { sealOf } from "../../engine/signed-inputs.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { closedFirst, verdictText } from "../../render/gate-verdict.ts";
@@ -187,12 +188,13 @@ function stepView(step: Step, group: string | null): PlanStepView {
 }
 
 function notesOf(step: Step): readonly string[] {
-  const { reason, gates = [], changedBy } = step;
+  const { reason, gates = [], policies = [], changedBy } = step;
   const { subject = null, at = null } = changedBy ?? {};
   const by = [subject === null ? "" : ` by ${subject}`, at === null ? "" : ` at ${at}`].join("");
   const origin = orphanOrigin(step);
   return [
     ...(reason === null ? [] : [reasonText[reason]]),
+    ...policies.map(findingText),
     ...closedFirst(gates).map((gate) => `Gate ${gateAnswerText(gate)}: ${verdictText[gate.verdict]}`),
     ...(by === "" ? [] : [`Last written${by}`]),
     ...(origin === "" ? [] : [origin]),
