@@ -6,7 +6,7 @@ import { createCall, type OnRequest } from "./call.ts";
 import type { WriteRevision } from "./compose-request.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
-import { createDispatchers } from "./dispatcher.ts";
+import { createDispatchers, type OpenDispatchers } from "./dispatcher.ts";
 import { createFirstContact } from "./first-contact.ts";
 import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
@@ -60,6 +60,8 @@ export type ConnectOptions = {
   readonly capabilities?: ServerCapabilities;
   readonly clock: Clock;
   readonly random: Random;
+  /** Opens the connections. @default over sockets */
+  readonly openDispatchers?: OpenDispatchers;
 };
 
 /** A connected control plane. A caller that receives only the reader cannot write. */
@@ -80,10 +82,10 @@ const RETRY_WAIT = 60_000;
 
 /** Creates a connection; nothing is sent before the first call. */
 export function connect(options: ConnectOptions): Connection {
-  const { server, clock, random, signal } = options;
+  const { server, clock, random, signal, openDispatchers = createDispatchers } = options;
   const address = parseAddress(server);
   const reach = createReachability(clock, { ...options, server: address.origin });
-  const dispatchers = createDispatchers({ ...options, limit: options.limit ?? null, address, onOpen: reach.opened });
+  const dispatchers = openDispatchers({ ...options, limit: options.limit ?? null, address, onOpen: reach.opened });
   const capabilities = options.capabilities ?? new ServerCapabilities(noFacts, { clock });
   const serverClock = createServerClock(clock);
   const line = {
@@ -104,7 +106,7 @@ export function connect(options: ConnectOptions): Connection {
       capabilities,
       isMissing: createRouteCheck(line),
       serverPause: createServerPause(clock),
-      firstContact: createFirstContact(address),
+      firstContact: createFirstContact(address, dispatchers.speaksTls),
       reach,
       serverClock,
       retryWait: options.retryWait ?? RETRY_WAIT,

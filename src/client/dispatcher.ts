@@ -1,4 +1,4 @@
-import { getCACertificates } from "node:tls";
+import { connect as connectTls, getCACertificates } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { HoldfastError } from "../core/errors.ts";
 import { readGivenText, whyUnreadable } from "../files/read-given-file.ts";
@@ -31,8 +31,13 @@ export type Dispatchers = {
   readonly fresh: Connections;
   /** One for requests that must not wait for others. */
   readonly keepAlive: Connections;
+  /** Whether what answers at the address speaks TLS. */
+  readonly speaksTls: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
+
+/** Creates the dispatchers of a route without opening a connection. */
+export type OpenDispatchers = (route: Route) => Dispatchers;
 
 /** Creates the dispatchers without opening a connection. The environment determines whether a proxy is used. */
 export function createDispatchers(route: Route): Dispatchers {
@@ -50,6 +55,7 @@ export function createDispatchers(route: Route): Dispatchers {
     shared: { dispatcher: shared, limit },
     fresh: { dispatcher: fresh, limit },
     keepAlive: { dispatcher: keepAlive, limit: null },
+    speaksTls: () => speaksTls(route.address),
     close: async () => {
       await Promise.all([shared, fresh, keepAlive].map((each) => each.destroy()));
     },
@@ -94,4 +100,16 @@ function readText(file: string): string {
   } catch (cause) {
     throw new HoldfastError("invalid", `the CA file ${whyUnreadable(cause)}`, { hint: "check --ca-file", cause });
   }
+}
+
+/** The time limit for a TLS handshake. */
+const HANDSHAKE_MS = 3000;
+
+function speaksTls({ host, port }: Pick<Address, "host" | "port">): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  // The certificate is not verified, since no data is sent over this connection.
+  const socket = connectTls({ host, port, rejectUnauthorized: false, timeout: HANDSHAKE_MS });
+  socket.once("secureConnect", () => resolve(true));
+  for (const event of ["error", "timeout", "close"]) socket.once(event, () => resolve(false));
+  return promise.finally(() => socket.destroy());
 }

@@ -1,8 +1,8 @@
-import { connect as connectTls } from "node:tls";
 import { faultCode } from "../contract/fault-code.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Answer } from "./call-outcome.ts";
+import type { Dispatchers } from "./dispatcher.ts";
 import { isEnvelope } from "./read-envelope.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Address } from "./server-address.ts";
@@ -20,16 +20,10 @@ export type FirstContact = {
 /** An answer, and whether it is the last one of its call: one that is tried again may be better then. */
 export type Given = { readonly answer: Answer; readonly isFinal: boolean };
 
-/** The time limit for a TLS handshake. */
-const HANDSHAKE_MS = 3000;
-
 const NO_TLS = /^(?:ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)|EPROTO)$/;
 
 /** Creates the check of the first answers from a server. */
-export function createFirstContact(
-  { protocol, host, port, origin }: Address,
-  speaks: (address: Pick<Address, "host" | "port">) => Promise<boolean> = speaksTls,
-): FirstContact {
+export function createFirstContact({ protocol, origin }: Address, speaksTls: Dispatchers["speaksTls"]): FirstContact {
   let isOver = false;
   const other = (scheme: string): string => `${scheme}://${origin.slice(origin.indexOf("//") + 2)}`;
   return {
@@ -46,7 +40,7 @@ export function createFirstContact(
       if (protocol === "https:" && answer.state === "not-sent" && NO_TLS.test(faultCode(answer.cause) ?? "")) {
         return wrong(`${origin} does not speak TLS`, `if plain HTTP is intended, use http: --server ${other("http")}`);
       }
-      if (protocol === "http:" && isCutOff(answer) && (await speaks({ host, port }))) {
+      if (protocol === "http:" && isCutOff(answer) && (await speaksTls())) {
         return wrong(`${origin} speaks TLS`, `use https: --server ${other("https")}`);
       }
       return unlikeControlPlane(name, given, origin) ?? withoutRoute(name, answer, origin);
@@ -126,13 +120,4 @@ function withoutRoute(name: OperationName, answer: Answer, origin: string): Hold
     `the server at ${origin} is not a control plane: it has no ${missing.method} ${missing.path}`,
     "check that --server is the control plane's base address",
   );
-}
-
-function speaksTls({ host, port }: Pick<Address, "host" | "port">): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  // The certificate is not verified, since no data is sent over this connection.
-  const socket = connectTls({ host, port, rejectUnauthorized: false, timeout: HANDSHAKE_MS });
-  socket.once("secureConnect", () => resolve(true));
-  for (const event of ["error", "timeout", "close"]) socket.once(event, () => resolve(false));
-  return promise.finally(() => socket.destroy());
 }

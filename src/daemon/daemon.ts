@@ -12,7 +12,7 @@ import type { Run, Stoppable } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import { globMatcher } from "../model/glob.ts";
 import { type CarriedOut, carryOut, type WatchedTarget } from "./carry-out.ts";
-import { type DaemonControl, serveControl, type TargetCommand } from "./control-socket.ts";
+import type { DaemonControl, TargetCommand } from "./control-socket.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 import { observers, type PassObserver, recall, toldBy } from "./pass-observer.ts";
 import type { PassCause, PassQueue } from "./pass-queue.ts";
@@ -44,17 +44,12 @@ export type DaemonTarget = PassSchedule & {
 /** What a daemon is made of. */
 export type DaemonParts = {
   readonly targets: readonly DaemonTarget[];
-  /** The state of all targets. Its folder has the control socket. */
-  readonly state: DaemonState;
+  /** The database that has the state of all targets; null where a folder has it. */
+  readonly database: DatabaseWatch | null;
+  /** Opens the control socket; null where none is needed. */
+  readonly serve: (control: DaemonControl) => Promise<AsyncDisposable | null>;
   readonly queue: PassQueue;
   readonly observers: DaemonObservers;
-};
-
-/** The state of the targets of a daemon. */
-type DaemonState = {
-  readonly folder: string;
-  /** The database that has it; null where the folder does. */
-  readonly database: DatabaseWatch | null;
 };
 
 /** Those who are told what a daemon does; they steer nothing. */
@@ -102,7 +97,10 @@ const SOCKET_RETRY_MS = 2000;
 type Watched = WatchedTarget & DaemonTarget & { readonly election: Election | null; readonly recorder: PassRecorder };
 
 /** Creates a daemon; nothing runs yet. */
-export function createDaemon({ targets, state, queue, observers }: DaemonParts, run: Omit<Run, "emit">): Daemon {
+export function createDaemon(
+  { targets, database, serve, queue, observers }: DaemonParts,
+  run: Omit<Run, "emit">,
+): Daemon {
   const resources = new AsyncDisposableStack();
   const electionOf = queue.machine === null ? electionsFor(targets, run, resources) : () => null;
   const watched = targets.map((one): Watched => {
@@ -113,7 +111,7 @@ export function createDaemon({ targets, state, queue, observers }: DaemonParts, 
       queue,
       election,
       leader,
-      recorder: recorderOf(one, leader, { ...run, machine: queue.machine, ...state }),
+      recorder: recorderOf(one, leader, { ...run, machine: queue.machine, database }),
     };
   });
   const fire = (cause: PassCause): void => {
@@ -141,7 +139,7 @@ export function createDaemon({ targets, state, queue, observers }: DaemonParts, 
     })),
     fire,
     hasWorked: () => hasWorked,
-    run: (one) => runAll(watched, { ...run, ...one, state, observers, fire, onWorked }),
+    run: (one) => runAll(watched, { ...run, ...one, serve, observers, fire, onWorked }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -168,7 +166,7 @@ function serverOf({ server }: DaemonTarget): string {
 function recorderOf(
   { name, source, target, between }: DaemonTarget,
   leader: Leader | null,
-  { clock, machine, database }: Stoppable & DaemonState & { readonly machine: string | null },
+  { clock, machine, database }: Stoppable & Pick<DaemonParts, "database"> & { readonly machine: string | null },
 ): PassRecorder {
   return createPassRecorder({
     target: name,
@@ -184,7 +182,7 @@ function recorderOf(
 }
 
 type RunOptions = Omit<Run, "emit"> &
-  Omit<DaemonParts, "targets" | "queue"> &
+  Pick<DaemonParts, "serve" | "observers"> &
   DaemonRun & { readonly fire: (cause: PassCause) => void; readonly onWorked: () => void };
 
 async function runAll(watched: readonly Watched[], options: RunOptions): Promise<void> {
@@ -301,7 +299,7 @@ function controlOn(watched: readonly Watched[], options: RunOptions): ControlSoc
   let lastFailure: string | null = null;
   const serve = async (): Promise<void> => {
     try {
-      opened ??= await serveControl(options.state.folder, controlOf(watched, options));
+      opened ??= await options.serve(controlOf(watched, options));
     } catch (error) {
       const why = errorMessage(error);
       if (why !== lastFailure)

@@ -182,6 +182,10 @@ async function makePass(
   const { follower, leader, stopping } = context;
   let memory = known ?? { ...NO_MEMORY, lastApplied: null };
   let isSourceReached = true;
+  const keepBegun = async (commit: string): Promise<void> => {
+    memory = { ...memory, begunCommit: commit };
+    await (await target.state.target()).keepBegun(commit);
+  };
   try {
     if (known === null) memory = { ...memory, ...(await recalled(target, context)) };
     // Before the source is read, so that no change in a new folder is missed.
@@ -206,7 +210,7 @@ async function makePass(
       recorded?.onEvent(event);
       context.emit(event);
     };
-    const daemon = { memory, onRead: follower.setPaths };
+    const daemon = { memory, onRead: follower.setPaths, onWrites: keepBegun };
     const made = recorded?.target ?? target;
     const { result, ...ended } = await reconcileAgain(made, modeOf(scope, stopWaiting, context), daemon, {
       ...context,

@@ -12,9 +12,10 @@ import { closestName } from "../schema/closest-name.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../source/git/checkout-fault.ts";
 import { defaultLimits } from "../source/limits.ts";
 import type { Pace } from "../source/pacer.ts";
-import { type ComparedBase, type Revision, readSource } from "../source/read-source.ts";
+import type { ComparedBase, Revision } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
 import type { RevisionFiles } from "../source/revision.ts";
+import { filesAndGit } from "../source/source-reader.ts";
 import { existingKey } from "../state/open-state.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./load/check-merged-base.ts";
 import {
@@ -80,7 +81,8 @@ export async function load(
   const pace = { clock, signal: stopping };
   const lastRead = reading.before?.from ?? null;
   const before = lastRead ?? (target.sourceCache === null ? null : (target.takeRead?.() ?? null));
-  using source = await readSource(
+  const { reader = filesAndGit } = target.source;
+  using source = await reader.read(
     { ...target.source, limits: defaultLimits, before: before?.revision ?? null },
     (config) => prepareRead(target, config, reading, { clock, stopping }),
     pace,
@@ -240,7 +242,8 @@ function historyOf(
   const applied = base === null ? (source.applied ?? null) : null;
   const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
   const { patchFiles } = filesByUse(revision.files, loading.rules);
-  return ownHistory(place, { ...loading, patchFiles }, load, pace);
+  const { reader = filesAndGit } = source;
+  return ownHistory(place, { ...loading, patchFiles }, { load, readHistory: reader.history }, pace);
 }
 
 // Usually the last applied commit is the base, which is loaded already.

@@ -16,6 +16,8 @@ export type Pass = {
   readonly holds: Holds;
   /** Proposes for git what was changed in live; null where that is written back. */
   readonly drift: DriftProposer | null;
+  /** Called before the first write. */
+  readonly onWrites: () => Promise<void>;
   /** Why nothing may be written now; null while writes are allowed. */
   readonly writeRefusal: () => WriteRefusal | null;
   /** The gates of prompts and models; null if the target has none. */

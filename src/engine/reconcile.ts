@@ -61,6 +61,8 @@ export function reconcile(target: Target, mode: Mode, run: Run): Promise<PassRes
 /** What a pass of a daemon gets from the one before it, and what that daemon must know before the pass has ended. */
 type DaemonPass = {
   readonly memory: ReadMemory;
+  /** Called before the first write, with the commit that it is of; absent where the daemon only reports. */
+  readonly onWrites?: (commit: string) => Promise<void>;
   /** Called with the paths below its root from which the source is read; null for everything. */
   readonly onRead: (paths: ReadEvent["paths"]) => void;
 };
@@ -81,7 +83,7 @@ export async function reconcileAgain(
 
 /** Explains a value of what a daemon has read already, with live as it is now. */
 export async function explainRead(target: Target, mode: WhyMode, read: DesiredRead, run: Run): Promise<PassResult> {
-  return (await runPass(read, { target, mode, memory: null, run })).result;
+  return (await runPass(read, { target, mode, memory: null, run, onWrites: undefined })).result;
 }
 
 /** The result of a pass, and what is to be remembered of it; null where nothing is. */
@@ -92,12 +94,12 @@ async function reconcileOnce(target: Target, mode: Mode, daemon: DaemonPass | nu
   const read = await readNewest(target, { mode, daemon }, run);
   if (read.event.isRefused) return { result: read.event, memory };
   try {
-    return await runPass(read, { target, mode, memory, run });
+    return await runPass(read, { target, mode, memory, run, onWrites: daemon?.onWrites });
   } catch (error) {
     // Only the comparison with the ledger shows that a source has shrunk.
     if (!(error instanceof ShrunkSourceError)) throw error;
     const kept = await lastAppliedInstead(error, memory, target, run);
-    return runPass(kept, { target, mode, memory, run });
+    return runPass(kept, { target, mode, memory, run, onWrites: daemon?.onWrites });
   }
 }
 
@@ -106,9 +108,10 @@ type PassInput = {
   readonly mode: Mode;
   readonly memory: ReadMemory | null;
   readonly run: Run;
+  readonly onWrites: DaemonPass["onWrites"];
 };
 
-async function runPass(found: DesiredRead, { target, mode, memory, ...input }: PassInput): Promise<Ended> {
+async function runPass(found: DesiredRead, { target, mode, memory, onWrites, ...input }: PassInput): Promise<Ended> {
   const { run, warnings } = collectWarnings(found, target, input.run);
   if (mode.is === "plan" && memory === null) await warnOfOrder(found, target, run);
   const connection = await target.server.connect(found.rules);
@@ -131,6 +134,10 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
         run: { ...run, emit: (event) => run.emit(event.what === "begun" ? { ...event, pass } : event) },
         holds: target.holds,
         drift: target.drift ?? null,
+        onWrites: async () => {
+          const { revision } = read.desired;
+          if (revision !== null) await onWrites?.(revision);
+        },
         writeRefusal: () => refusalAt(target, run.clock.now()),
         gates: target.gates ?? null,
         warnings,

@@ -14,6 +14,7 @@ import type { Selection } from "../core/selection/select.ts";
 import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
+import type { SourceReader } from "../source/source-reader.ts";
 import type { State, StateLock, TargetState } from "../state/state.ts";
 import type { TargetGates } from "./gates/gate-access.ts";
 import type { Run, Stoppable } from "./run.ts";
@@ -115,6 +116,8 @@ export type TargetSource = Omit<SourceOptions, "limits"> & {
   readonly config: SourceConfig;
   /** The warnings about the run so far, which are about no manifest. */
   readonly warnings: () => readonly Diagnostic[];
+  /** What reads it. @default files and git */
+  readonly reader?: SourceReader;
   /** Fails if a configuration sets operator keys. */
   readonly accept: (config: SourceConfig) => void;
 };

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { SecureContextOptions } from "node:tls";
+import type { FastifyInstance } from "fastify";
 import type { Histogram } from "prom-client";
 import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -51,13 +52,19 @@ export type ControlPlane = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** Starts a control plane; resolves when it listens. */
-export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  // Resources are released in reverse order, on failure and on close.
-  await using stack = new AsyncDisposableStack();
-  const folder = resolve(options.data);
-  await makeFolder(folder);
-  stack.use(lockFolder(folder));
+/** A control plane whose requests are answered, and that does not listen yet. */
+export type AssembledControlPlane = {
+  readonly app: FastifyInstance;
+  readonly adminToken: Secret;
+  readonly context: Context;
+};
+
+/** Opens the data of a control plane, starts its background jobs, and adds its routes; the stack ends all of it. */
+export async function assembleControlPlane(
+  options: ControlPlaneOptions,
+  folder: string,
+  stack: AsyncDisposableStack,
+): Promise<AssembledControlPlane> {
   const writes = createWriteDurations();
   const onWrite = (milliseconds: number): void => writes.observe(milliseconds / 1000);
   const context = await openContext(options, folder, { stack, onWrite });
@@ -71,7 +78,18 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   if (options.seed !== undefined) await seed(options.seed, resources, context);
   await resumeRollouts(context);
   context.scheduleAdvance(context.clock.now());
-  const url = await serveHttp(options, context, { stack, writes });
+  return { app: await createApp(options, context, { stack, writes }), adminToken, context };
+}
+
+/** Starts a control plane; resolves when it listens. */
+export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  // Resources are released in reverse order, on failure and on close.
+  await using stack = new AsyncDisposableStack();
+  const folder = resolve(options.data);
+  await makeFolder(folder);
+  stack.use(lockFolder(folder));
+  const { app, adminToken, context } = await assembleControlPlane(options, folder, stack);
+  const url = await listen(app, options.host ?? LOOPBACK, options.port ?? 0);
   stack.use(await announceEndpoint(folder, url));
   logStart(options, context, { folder, url });
   options.signal?.throwIfAborted();
@@ -151,22 +169,14 @@ async function importSnapshot(snapshot: Snapshot, context: Context): Promise<voi
     context.log.warn({ event: "not-copied", what }, "not copied");
 }
 
-async function serveHttp(
+const LOOPBACK = "127.0.0.1";
+
+async function createApp(
   options: ControlPlaneOptions,
   context: Context,
   { stack, writes }: { readonly stack: AsyncDisposableStack; readonly writes: Histogram },
-): Promise<string> {
-  const {
-    host = "127.0.0.1",
-    port = 0,
-    documentedOnly = false,
-    rateLimit = 0,
-    drainSeconds = 0,
-    tls,
-    log,
-    clock,
-    random,
-  } = options;
+): Promise<FastifyInstance> {
+  const { host = LOOPBACK, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log, clock, random } = options;
   const { ending = new AbortController().signal } = options;
   const draining = new AbortController();
   const callers = createCallers(context, [
@@ -241,7 +251,7 @@ async function serveHttp(
     setCaller(request, name);
     return versionOf(options, context);
   });
-  return listen(app, host, port);
+  return app;
 }
 
 function certificateGauge(current: () => SecureContextOptions): ResourceGauge {

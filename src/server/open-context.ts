@@ -169,10 +169,11 @@ function checkFolder(folder: string): void {
 }
 
 async function openData(
-  { database, log, clock, random }: ControlPlaneOptions,
+  { database, store, log, clock, random }: ControlPlaneOptions,
   folder: string,
   schema: SchemaMode,
 ): Promise<Store<Tables>> {
+  if (store !== undefined) return store;
   if (database === undefined) {
     return openSqliteStore<Tables>(join(folder, DATA_FILE), migrations, {
       clock,

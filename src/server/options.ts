@@ -5,7 +5,9 @@ import type { Secret } from "../contract/secret.ts";
 import type { Build } from "../http/metrics.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
+import type { Store } from "../store/store.ts";
 import type { OidcOptions } from "./auth/oidc/claims.ts";
+import type { Tables } from "./database/tables.ts";
 import type { Retention } from "./jobs/retention.ts";
 import type { RunDriver } from "./resources/job-run/run-driver.ts";
 import type { RolloutProgram } from "./rollouts/program-rollouts.ts";
@@ -23,6 +25,8 @@ export type DataOptions = {
   readonly data: string;
   /** Address of a PostgreSQL database, which several servers may share, instead of SQLite in the folder. */
   readonly database?: Secret;
+  /** An open store, which is used instead of opening one. */
+  readonly store?: Store<Tables>;
   /** One or more keys that seal secrets, the newest first. */
   readonly serverKey?: Secret;
   /** A file with such keys, which is checked for changes; by default `server-key` in the data folder. */

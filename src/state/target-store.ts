@@ -34,6 +34,8 @@ export type StoredPage<Entry> = { readonly entries: readonly Entry[]; readonly n
 export type PassMemory = {
   /** The commit that was applied last and was not refused, which stays in force while a newer one is; null if none was. */
   readonly appliedCommit: string | null;
+  /** The commit whose writes had begun when its pass was cut short, which stays in force instead; absent without one. */
+  readonly begunCommit?: string;
   /** Resources that the last pass did not finish; null where they are unknown, and everything must be reconciled. */
   readonly unfinished: readonly Identity[] | null;
   /** When the last pass over everything began, in epoch milliseconds; null before the first one. */
@@ -136,6 +138,8 @@ export type TargetStore = {
   /** Stores how an action has ended, also among the records. */
   readonly endAction: (key: string, ended: EndedAction) => Promise<void>;
   readonly memory: () => Promise<PassMemory>;
+  /** Keeps that the writes of a commit begin, until the memory of their pass is stored. */
+  readonly keepBegun: (commit: string) => Promise<void>;
   /** The receipts of gates of a resource, or of all, the oldest first: one for each resource, content and gate. */
   readonly gateReceipts: (identity: Identity | null) => Promise<readonly GateReceipt[]>;
   /** Stores receipts of gates; one about the same content and gate is replaced. */

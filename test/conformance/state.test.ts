@@ -426,6 +426,18 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect(await (await open()).memory()).toEqual({ ...memory, appliedCommit: "c2", unfinished: null });
   });
 
+  test("has the commit whose writes have begun, until the memory of its pass is stored", async () => {
+    const open = await targets();
+    await (await open()).keepBegun("c1");
+    expect(await (await open()).memory()).toEqual({ ...NO_MEMORY, begunCommit: "c1" });
+    const memory = { ...NO_MEMORY, appliedCommit: "c1" };
+    await (await open()).keep({ status: newStatus("prod", null), memory });
+    await (await open()).keepBegun("c2");
+    expect(await (await open()).memory()).toEqual({ ...memory, begunCommit: "c2" });
+    await (await open()).keep({ status: newStatus("prod", null), memory });
+    expect(await (await open()).memory()).toEqual(memory);
+  });
+
   test("has one receipt for each resource, content and gate: the last one", async () => {
     const open = await targets();
     const gateReceipt = (more: Partial<GateReceipt>): GateReceipt => ({

@@ -175,6 +175,9 @@ function memoryTargetStore(): TargetStore {
       if (found !== undefined) Object.assign(found, { until: null, ended: structuredClone(ended) });
     },
     memory: async () => structuredClone(memory),
+    keepBegun: async (begunCommit) => {
+      memory = { ...memory, begunCommit };
+    },
     gateReceipts: async (identity) =>
       structuredClone(
         [...gateReceipts]

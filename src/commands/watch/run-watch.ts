@@ -3,6 +3,7 @@ import { errorMessage } from "../../contract/error-message.ts";
 import { canonical } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { serveControl } from "../../daemon/control-socket.ts";
 import { createDaemon, type Daemon, type DaemonRun, type DaemonTarget } from "../../daemon/daemon.ts";
 import type { DatabaseWatch } from "../../daemon/database-watch.ts";
 import { keptMemories, MOST_MANIFESTS, MOST_MANIFESTS_SHARED } from "../../daemon/kept-memories.ts";
@@ -164,7 +165,8 @@ export async function openWatch(
     createDaemon(
       {
         targets: active.map((target) => daemonTarget(target, opened, { invocation, operatorFile, meter })),
-        state: { folder: opened.stateFolder, database },
+        database,
+        serve: (control) => serveControl(opened.stateFolder, control),
         queue,
         observers: {
           of: (name) => [...observersOf(name, followers.get(name), context), ...promotions.observe(name)],

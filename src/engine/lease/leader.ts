@@ -2,6 +2,7 @@ import PQueue from "p-queue";
 import type { Writer } from "../../client/writer.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { NumberedLease } from "../../core/server-facts.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { State, StateLock } from "../../state/state.ts";
 import type { DesiredRead } from "../load.ts";
@@ -21,6 +22,10 @@ export type Election = AsyncDisposable & {
 export type Leader = {
   /** The writer for this pass; null after a standby, since everything may have changed meanwhile. */
   readonly writer: (connection: TargetConnection, read: DesiredRead, run: Run) => Promise<Writer | null>;
+  /** Whether another process may have applied newer commits since this one has applied the newest. */
+  readonly mayBeBehind: () => boolean;
+  /** Records that this process has applied the newest commit. */
+  readonly caughtUp: (session: ServerSession) => void;
   /** Whether another process has taken over. */
   readonly isLost: () => boolean;
   /** Whether a lease excludes other writers. */
@@ -55,6 +60,8 @@ export function createElection({
   let takeovers = 0;
   let waitsFor: string | null = null;
   let isFirst = true;
+  // The number with which the lease was taken: it shows whether another holder has had it since the one before.
+  let taking: NumberedLease | null = null;
   // Whether the lease has a fencing token that no earlier process has had.
   let isNewFencingToken = false;
   const checkedLedgers = new WeakSet<ServerSession["ledger"]>();
@@ -114,7 +121,9 @@ export function createElection({
     const emitting = { ...options, onLost: (message: string) => run.emit({ what: "lease-lost", message }) };
     const acquire = async (): Promise<LeaseResult> => {
       const early = await acquireLease(emitting);
-      if (early.state !== "held" || !needsNewFencingToken) return early;
+      if (early.state !== "held") return early;
+      taking = numberOf(early.lease);
+      if (!needsNewFencingToken) return early;
       // Requests of a killed process carry the fencing token of its lease; after a release the lease gets a new one.
       await early.lease[Symbol.asyncDispose]();
       const again = await acquireLease(emitting);
@@ -137,8 +146,15 @@ export function createElection({
     isWarned = true;
     return session.writer;
   };
-  return {
-    leader: (onStandby) => ({
+  const leader: Election["leader"] = (onStandby) => {
+    let isBehind = false;
+    let seen: NumberedLease | null = null;
+    return {
+      mayBeBehind: () => isBehind,
+      caughtUp: ({ capabilities }) => {
+        isBehind = false;
+        if (lease !== null && !lease.isLost()) capabilities.lease = numberOf(lease);
+      },
       isLost: () => lease?.isLost() ?? false,
       hasLease: () => lease !== null,
       isFenced: ({ id }) => fenced.has(id),
@@ -152,13 +168,22 @@ export function createElection({
       writer: (connection, read, run) => {
         const since = takeovers;
         // Targets that share the election acquire one at a time; a takeover by one counts for all of them.
-        return oneAtATime.add(async () =>
-          takeovers === since ? acquireWriter(connection, read, { ...run, onStandby }) : null,
-        );
+        return oneAtATime.add(async () => {
+          const writer = takeovers === since ? await acquireWriter(connection, read, { ...run, onStandby }) : null;
+          const { capabilities } = connection.session;
+          const isFollowing = taking === null || taking === seen || capabilities.followsOurLease(taking);
+          if (writer === null || !isFollowing) isBehind = true;
+          seen = taking;
+          return writer;
+        });
       },
-    }),
-    [Symbol.asyncDispose]: release,
+    };
   };
+  return { leader, [Symbol.asyncDispose]: release };
+}
+
+function numberOf(lease: HeldLease): NumberedLease {
+  return { scope: lease.scope, number: lease.fencingToken() };
 }
 
 type Busy = Extract<LeaseResult, { readonly state: "busy" }>;

@@ -10,6 +10,10 @@ import { leaseOptions, noLease } from "./lease-options.ts";
 export type WriteAccess = AsyncDisposable & {
   /** The session to recover and plan with; null where another process was waited for, so that everything may have changed. */
   readonly begin: () => Promise<ServerSession | null>;
+  /** Whether another process may have applied newer commits than this one has. */
+  readonly mayBeBehind: () => boolean;
+  /** Records that the newest commit was applied. */
+  readonly caughtUp: () => void;
   /** Whether a request that an earlier process left open is rejected if it arrives now. */
   readonly isFenced: (intent: Intent) => boolean;
   /** Takes the right to carry out a plan; waits while it may become free soon, otherwise fails as locked. */
@@ -40,6 +44,8 @@ export function accessOfLeader(leader: Leader, { connection, read, run }: Pass):
       session = { ...connection.session, writer };
       return session;
     },
+    mayBeBehind: leader.mayBeBehind,
+    caughtUp: () => leader.caughtUp(session),
     isFenced: leader.isFenced,
     take: async () => {
       const hasLease = leader.hasLease();
@@ -58,6 +64,8 @@ export function accessOfRun(pass: Pass): WriteAccess {
   const taken = new AsyncDisposableStack();
   return {
     begin: async () => session,
+    mayBeBehind: () => false,
+    caughtUp: () => {},
     isFenced: () => false,
     take: async (hasWrites) => {
       if (hasWrites) return takeLease(pass, taken);

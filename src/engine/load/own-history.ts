@@ -7,8 +7,9 @@ import { readManifests } from "../../manifests/read-manifests.ts";
 import { once } from "../../model/once.ts";
 import type { AppliedRef } from "../../source/git/applied-commit.ts";
 import type { Pace } from "../../source/pacer.ts";
-import { type HistoryOptions, readApplied, readCommitHistory } from "../../source/read-commit-history.ts";
+import { type HistoryOptions, readApplied } from "../../source/read-commit-history.ts";
 import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
+import type { SourceReader } from "../../source/source-reader.ts";
 import { appliedWarnings } from "./check-merged-base.ts";
 
 /** What the repository of a source tells of resources that the ledger does not know. Nothing is read before it is asked. */
@@ -31,7 +32,13 @@ export type AppliedManifests = {
 export function ownHistory(
   options: HistoryOptions & { readonly applied: AppliedRef | null },
   loading: LoadOptions & { readonly patchFiles: readonly SourceFile[] },
-  load: (files: RevisionFiles) => Promise<Loaded>,
+  {
+    load,
+    readHistory,
+  }: {
+    readonly load: (files: RevisionFiles) => Promise<Loaded>;
+    readonly readHistory: SourceReader["history"];
+  },
   pace: Pace,
 ): OwnHistory {
   const { applied } = options;
@@ -45,7 +52,7 @@ export function ownHistory(
     }),
     declared: once(async () => {
       await options.commits?.deepen(options.most, pace);
-      const history = await readCommitHistory(options, pace);
+      const history = await readHistory(options, pace);
       return history && new DeclaredHistory(history, { ...loading, clock: pace.clock });
     }),
   };

@@ -62,7 +62,7 @@ export async function lastAppliedInstead(
   run: Run,
 ): Promise<DesiredRead> {
   if (memory === null || !(error instanceof HoldfastError) || run.stopping.aborted) throw error;
-  const kept = memory.lastApplied ?? (await readKept(target, memory, run));
+  const kept = await lastInForce(target, memory, run);
   if (kept === null) throw error;
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
@@ -74,6 +74,14 @@ export async function lastAppliedInstead(
 export function isAboutSource(error: unknown): boolean {
   if (error instanceof SourceError || error instanceof ShrunkSourceError) return true;
   return error instanceof HoldfastError && (error.code === "invalid" || error.code === "refused");
+}
+
+// Of a commit whose pass was cut short, some resources may be live already: the one before it would take them back.
+async function lastInForce(target: Target, memory: ReadMemory, run: Run): Promise<DesiredRead | null> {
+  const { lastApplied, begunCommit } = memory;
+  if (begunCommit === undefined || lastApplied?.desired.revision === begunCommit)
+    return lastApplied ?? readKept(target, memory, run);
+  return readKept(target, { ...memory, appliedCommit: begunCommit }, run);
 }
 
 // An earlier process leaves only the commit, whose objects are in the local repository.

@@ -1,4 +1,5 @@
 import type { Access } from "../../core/access.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { firstWriteGuard, type PlanGuards } from "../../core/guards/step-guards.ts";
 import { type WriteRefusal, writeRefused } from "../../core/guards/write-refusal.ts";
@@ -77,6 +78,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   const session = await access.begin();
   // After a standby everything may have changed.
   if (session === null) return { what: "superseded" };
+  if (read.isLastApplied === true && access.mayBeBehind()) throw behind(read.desired.revision);
   const recovered = await recoverPending(session, access, pass);
   const refusal = refusalOf(pass, mode);
   const wasRefused = pass.writeRefusal();
@@ -103,6 +105,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   const recordsEqual = current.recorded.size > 0 || !isHeldBack;
   if (recordsEqual) agree(current, pass, mode);
   const { hasLease } = right;
+  if (current.plan.steps.some(writes)) await pass.onWrites();
   const run = { ...pass.run, ...(mode.waiting ?? untilTheEnd()) };
   const writing = { session: right.use(), hasLease, rules, refusal };
   const applied = await apply(current, { ...writing, recovered, recordsEqual, run });
@@ -111,6 +114,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   });
   if (won.length > 0) await pass.drift?.written(won.map(({ identity }) => identity));
   const rotated = refusal() === null ? await rotateDueTokens(due, { ...rotating, session: writing.session }) : [];
+  if (read.isLastApplied !== true) access.caughtUp();
   const event = await applyEvent({ ...applied, tokens: [...applied.tokens, ...rotated] }, current, pass);
   const notUsed = [...event.notUsed, ...missingExtensions(access.lacks())];
   const forced = mode.isForced ? (wasRefused ?? pass.writeRefusal()) : null;
@@ -133,6 +137,16 @@ async function writtenBackIn(plan: PreparedPlan, pass: Pass, { approve, revise }
   const { driftAlone } = await import("../drift/drift-alone.ts");
   const identities = await drift.propose(driftAlone(planned, pass), run);
   return { identities, planned: identities.size === 0 ? planned : null };
+}
+
+// What was applied here last would undo what another process has applied since.
+function behind(revision: string | null): HoldfastError {
+  const last = revision === null ? "the last one" : `the last one, ${revision.slice(0, 12)},`;
+  return new HoldfastError(
+    "error",
+    `nothing was written: the newest commit cannot be used, and another process may have applied newer ones than ${last} that this process has applied`,
+    { hint: "once the newest commit can be used, the passes go on by themselves" },
+  );
 }
 
 // Once writes are refused, the pass writes nothing more: nobody has approved what it would write later.

@@ -58,8 +58,13 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
     },
     ...takenActions(writable),
     memory: async () => {
-      const row = await (await read())?.selectFrom("memory").select("memory").executeTakeFirst();
-      return row === undefined ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) };
+      const database = await read();
+      return database === null ? NO_MEMORY : storedMemory(database);
+    },
+    keepBegun: async (begunCommit) => {
+      await (await writable()).write(async (database) =>
+        storeMemory(database, { ...(await storedMemory(database)), begunCommit }),
+      );
     },
     gateReceipts: async (identity) => {
       const receipts = (await read())?.selectFrom("gate_receipt").select("receipt");
@@ -237,6 +242,11 @@ async function pageOf<Table extends keyof StateTables, Row, Entry>(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return { entries: shown.map(entry), next: rows.length > limit && last !== undefined ? cursor(last) : null };
+}
+
+async function storedMemory(database: Kysely<StateTables>): Promise<PassMemory> {
+  const row = await database.selectFrom("memory").select("memory").executeTakeFirst();
+  return row === undefined ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) };
 }
 
 async function storeMemory(database: Kysely<StateTables>, kept: PassMemory): Promise<void> {

@@ -1,0 +1,219 @@
+import type { EndedPass } from "../../src/daemon/ended-pass.ts";
+import { CONSTANT, type Declared, type Mark, markIn } from "./contents.ts";
+import type { ControlPlaneData } from "./control-plane.ts";
+import type { SentRequest } from "./network.ts";
+import { START } from "./scheduler.ts";
+
+/** A commit as the oracle knows it. */
+export type Pushed = { readonly commit: string; readonly declared: Declared; readonly isRefused: boolean };
+
+/** What must never happen, and has happened. */
+export type Violation = { readonly invariant: Invariant; readonly text: string };
+
+const invariants = [
+  "nothing is doubled",
+  "nothing older is written",
+  "nothing is written that no commit declares",
+  "what is held is not written",
+  "what only reports writes nothing",
+  "nothing is wrongly reported",
+  "no secret leaves the sink",
+  "a quiet world converges",
+  "nothing fails with an error of ours",
+] as const;
+
+/** What must hold at each step. */
+export type Invariant = (typeof invariants)[number];
+
+type Written = { readonly at: number; readonly mark: Mark };
+
+const LEASES = new Set(["E10"]);
+
+/**
+ * Knows what was declared and what people did, and reads what the control plane has from its database: it shares nothing
+ * with the engine.
+ */
+export class Oracle {
+  readonly #data: ControlPlaneData["database"]["connection"];
+  readonly #pushed: Pushed[] = [];
+  readonly #written = new Map<string, Written[]>();
+  readonly #lastPush = new Map<string, number>();
+  /** What is held, and whether a pass has begun since. */
+  readonly #held = new Map<string, boolean>();
+  readonly #made = new Map<string, number>();
+  readonly #secrets = new Set<string>();
+  readonly #seeded: ReadonlySet<string>;
+  #rows = { audit: 0, deployments: 0, artifacts: 0 };
+  #found: Violation | null = null;
+
+  constructor({ database }: ControlPlaneData, seeded: ReadonlySet<string>) {
+    this.#data = database.connection;
+    this.#seeded = seeded;
+  }
+
+  /** The first violation; null while there is none. */
+  get violation(): Violation | null {
+    return this.#found;
+  }
+
+  /** The number of resources and versions that were written. */
+  get writes(): number {
+    return this.#rows.audit;
+  }
+
+  fail(invariant: Invariant, text: string): void {
+    this.#found ??= { invariant, text };
+  }
+
+  pushed(push: Pushed): void {
+    this.#pushed.push(push);
+  }
+
+  /** The commits so far, the oldest first. */
+  get pushes(): readonly Pushed[] {
+    return this.#pushed;
+  }
+
+  /** A person holds a resource: from the next pass on it is not written. */
+  hold(identity: string): void {
+    if (!this.#held.has(identity)) this.#held.set(identity, false);
+  }
+
+  /** A pass begins. */
+  began(): void {
+    for (const identity of this.#held.keys()) this.#held.set(identity, true);
+  }
+
+  release(identity: string): void {
+    this.#held.delete(identity);
+  }
+
+  /** The resources that are held. */
+  get held(): ReadonlySet<string> {
+    return new Set(this.#held.keys());
+  }
+
+  /** A token that only the sink may have. */
+  secret(text: string): void {
+    this.#secrets.add(text);
+  }
+
+  /** A request that is sent. */
+  sent(request: SentRequest): void {
+    if (request.from !== "reporter" || request.method === "GET") return;
+    if (request.body?.includes('"dryRun":true') === true) return;
+    this.fail("what only reports writes nothing", `${request.from} sent ${request.method} ${request.path}`);
+  }
+
+  /** Looks at what was committed to the control plane since the last call. */
+  committed(now: number): void {
+    const read = (sql: string, after: number): readonly { readonly [column: string]: unknown }[] =>
+      this.#data.prepare(sql).all(after) as { [column: string]: unknown }[];
+    for (const row of read(
+      "SELECT rowid, json FROM deployments WHERE rowid > ? ORDER BY rowid",
+      this.#rows.deployments,
+    )) {
+      this.#rows.deployments = Number(row.rowid);
+      this.#write(
+        `service/${/"fqn":"(dev:web:[a-z]+):/.exec(String(row.json))?.[1]?.replace(/:([a-z]+)$/, "/$1")}`,
+        row,
+        now,
+      );
+    }
+    const versions = "SELECT rowid, json, name FROM artifact_versions WHERE rowid > ? ORDER BY rowid";
+    for (const row of read(versions, this.#rows.artifacts)) {
+      this.#rows.artifacts = Number(row.rowid);
+      this.#write(`chat_prompt/registry/${String(row.name)}`, row, now);
+    }
+    const done = "SELECT rowid, resource, operation FROM audit WHERE rowid > ? AND outcome = 'done' ORDER BY rowid";
+    for (const row of read(done, this.#rows.audit)) {
+      this.#rows.audit = Number(row.rowid);
+      const resource = String(row.resource);
+      if (LEASES.has(String(row.operation))) continue;
+      if (resource === "team/ml") {
+        const [team] = read("SELECT json FROM teams WHERE name = 'ml' AND rowid > ?", 0);
+        if (team !== undefined) this.#write(resource, team, now);
+      }
+      if (!CONSTANT.some((one) => one === resource)) continue;
+      const made = (this.#made.get(resource) ?? 0) + 1;
+      this.#made.set(resource, made);
+      if (made > 1) this.fail("nothing is doubled", `${resource} was made ${made} times`);
+    }
+  }
+
+  #write(identity: string, { json }: { readonly [column: string]: unknown }, now: number): void {
+    const mark = markIn(String(json));
+    const before = this.#written.get(identity) ?? [];
+    this.#written.set(identity, before);
+    if (mark === null) {
+      this.fail("nothing is written that no commit declares", `${identity} has no mark`);
+      return;
+    }
+    const last = before.at(-1)?.mark;
+    before.push({ at: now, mark });
+    if (mark.startsWith("p")) return;
+    if (last === mark) this.fail("nothing is doubled", `${identity} was written twice as ${mark}`);
+    const since = this.#lastPush.get(identity) ?? 0;
+    const nth = this.#pushed.findIndex(
+      ({ declared, isRefused }, at) => at >= since && !isRefused && declared.get(identity) === mark,
+    );
+    if (nth === -1) {
+      const isOlder = this.#pushed.some(({ declared, isRefused }) => !isRefused && declared.get(identity) === mark);
+      this.fail(
+        isOlder ? "nothing older is written" : "nothing is written that no commit declares",
+        `${identity} was written as ${mark}${isOlder ? `, after commit ${since + 1}` : ""}`,
+      );
+      return;
+    }
+    this.#lastPush.set(identity, nth);
+    if (this.#held.get(identity) === true)
+      this.fail("what is held is not written", `${identity} was written as ${mark}`);
+  }
+
+  /** The mark that live has; null if it has none. */
+  live(identity: string): Mark | null {
+    return this.#written.get(identity)?.at(-1)?.mark ?? null;
+  }
+
+  /** A pass has ended: what it says must be true. */
+  ended(name: string, { seen, times }: EndedPass): void {
+    const { applied } = seen;
+    if (applied === null) return;
+    const push = this.#pushed.find(({ commit }) => commit === applied.report.revision);
+    if (push === undefined) {
+      this.fail("nothing is wrongly reported", `${name} names an unknown commit`);
+      return;
+    }
+    const since = times.startedAt - START;
+    for (const { identity, result } of applied.report.outcomes) {
+      const mark = push.declared.get(identity);
+      if (mark === undefined || mark === null) continue;
+      const written = this.#written.get(identity) ?? [];
+      if (result === "created" || result === "updated") {
+        if (!written.some((one) => one.mark === mark))
+          this.fail("nothing is wrongly reported", `${name} says that ${identity} was ${result} as ${mark}`);
+      }
+      if (result !== "unchanged") continue;
+      // It was so at some moment of the pass.
+      const wasSo = written.some((one, at) => one.mark === mark && (written[at + 1]?.at ?? Infinity) >= since);
+      if (!wasSo) this.fail("nothing is wrongly reported", `${name} says that ${identity} is as declared, ${mark}`);
+    }
+  }
+
+  /** What is told outside of the sink. */
+  told(text: string): void {
+    for (const secret of this.#secrets)
+      if (text.includes(secret)) this.fail("no secret leaves the sink", "a token was told");
+  }
+
+  /** What live has that the newest commit does not declare so, without what is held. */
+  differences(): readonly string[] {
+    const newest = this.#pushed.at(-1);
+    if (newest === undefined) return [];
+    const differing = [...newest.declared]
+      .filter(([identity, mark]) => mark !== null && !this.#held.has(identity) && this.live(identity) !== mark)
+      .map(([identity, mark]) => `${identity} is ${this.live(identity) ?? "absent"} and not ${mark}`);
+    const missing = CONSTANT.filter((one) => !this.#seeded.has(one) && (this.#made.get(one) ?? 0) === 0);
+    return [...differing, ...missing.map((one) => `${one} is absent`)];
+  }
+}

@@ -1,0 +1,156 @@
+/** A safeguard that is taken out of a copy of the checkout: the simulation has to notice. */
+export type Safeguard = {
+  readonly name: string;
+  /** Text of the code that occurs once. */
+  readonly find: string;
+  readonly replace: string;
+};
+
+/** The safeguards that the simulation is to notice when they are gone. */
+export const safeguards: readonly Safeguard[] = [
+  {
+    name: "storing an intent before its request is sent",
+    find: "  await writing.session.ledger.begin(\n    journaled,\n    replaced.map(({ intent }) => intent.id),\n  );\n",
+    replace: "",
+  },
+  {
+    name: "reading live after an ambiguous write",
+    find: "for (const isLast of [false, true]) {",
+    replace: "for (const isLast of Array<boolean>()) {",
+  },
+  {
+    name: "waiting before an ambiguous write is sent again",
+    find: "if (isLast) await waitUntilDeadline(request, ambiguous);",
+    replace: "",
+  },
+  {
+    name: "waiting for the deadline of an interrupted write",
+    find: "await announceLongWait(run.clock.sleep(rest, { signal: run.signal }), wait, run);",
+    replace: "",
+  },
+  {
+    name: "recovering the journal before a plan",
+    find: "const recovered = await recoverPending(session, access, pass);",
+    replace: "const recovered: readonly Recovered[] = [];",
+  },
+  {
+    name: "comparing the content that was read back",
+    find: 'if (hasContentOf(kind, intent.manifest, row.manifest)) return { effect: "applied", row };',
+    replace: 'return { effect: "applied", row };',
+  },
+  {
+    name: "the server's check of fencing tokens",
+    find: 'return leases.some((lease) => Number(lease.number) > number) ? "stale" : null;',
+    replace: "return null;",
+  },
+  {
+    name: "the fencing token in a write",
+    find: "{ ...content, right, fence: { token, scope } }",
+    replace: "{ ...content, right }",
+  },
+  {
+    name: "refusing a lease that another holder has",
+    find: "if (call.body.break !== true) throw held(last, change);",
+    replace: "return [];",
+  },
+  {
+    name: "executing a write once for its key",
+    find: "if (replayed !== null) return replayed;",
+    replace: "",
+  },
+  {
+    name: "sending a write with a key",
+    find: "...(key === null ? {} : { idempotencyKey: key }),\n      ...(operations[operation]",
+    replace: "...(operations[operation]",
+  },
+  {
+    name: "sending a write again with its first key",
+    find: "key: key ?? newIntent.key",
+    replace: "key: newIntent.key",
+  },
+  {
+    name: "planning again after a standby",
+    find: "      takeovers += 1;\n      return null;",
+    replace: "      takeovers += 1;",
+  },
+  {
+    name: "writing no older commit after another process",
+    find: "if (read.isLastApplied === true && access.mayBeBehind()) throw behind(read.desired.revision);",
+    replace: "",
+  },
+  {
+    name: "keeping which commit is being written",
+    find: "if (current.plan.steps.some(writes)) await pass.onWrites();",
+    replace: "",
+  },
+  {
+    name: "refusing a source that has shrunk",
+    find: "if (known.length < shrinkFrom || kept >= known.length * shrinkShare) return null;",
+    replace: "return null;",
+  },
+  {
+    name: "leaving alone what is held",
+    find: 'if (hold !== undefined) return { ...decision, action: "block", reason: "held", detail: hold };',
+    replace: "",
+  },
+  {
+    name: "only reporting where the operator wants that",
+    find: 'return sync === "heal"',
+    replace: "return sync !== null",
+  },
+  {
+    name: "looking at everything when the interval has ended",
+    find: "return now - lastFullPassAt >= 0.9 * driftIntervalMs - 1;",
+    replace: "return false;",
+  },
+  {
+    name: "taking digests of live as new when they have changed",
+    find: "if (state === said.state)",
+    replace: "if (state !== null)",
+  },
+  {
+    name: "calling a write unclear whose connection broke",
+    find: 'else breakOff("connection-lost", cause);',
+    replace: 'else settle({ state: "not-sent", reason: "unreachable", cause });',
+  },
+  {
+    name: "calling a reply unclear that was cut short",
+    find: 'return { state: "ambiguous", ambiguity: reason, status, cause };',
+    replace: 'return { state: "not-sent", reason: "unreachable", cause };',
+  },
+  {
+    name: "calling a page in place of a reply unclear",
+    find: 'return { state: "ambiguous", ambiguity: saysJson ? "malformed" : "protocol", status, cause };',
+    replace: 'return { state: "not-sent", reason: "unreachable", cause };',
+  },
+  {
+    name: "closing an intent only when its outcome is known",
+    find: 'return { intent, effect: "not-applied", error: null, token: null, isOpen: false };',
+    replace: 'return { intent, effect: "applied", error: null, token: null, isOpen: false };',
+  },
+  {
+    name: "giving a lease a new number for each holder",
+    find: "const number = isRenewal ? former.number : await issueNumber(transaction);",
+    replace: "const number = former?.number ?? (await issueNumber(transaction));",
+  },
+  {
+    name: "ending a lease that another holder has taken",
+    find: 'if (sent.state === "refused" && sent.status === 412) this.#lose();',
+    replace: "",
+  },
+  {
+    name: "falling back on the revision that was applied last",
+    find: "  if (kept === null) throw error;\n",
+    replace: "  throw error;\n",
+  },
+  {
+    name: "trying again what was not finished",
+    find: 'const scope = isFull ? "all" : "changes";',
+    replace: 'const scope = "changes";',
+  },
+  {
+    name: "the rollback of a change that fails",
+    find: 'if (failed !== null) await rollBackTo(transaction, "change", failed.error);',
+    replace: "",
+  },
+];

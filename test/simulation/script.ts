@@ -1,0 +1,172 @@
+import { type NetworkFault, networkFaults } from "./network.ts";
+import { type Draw, drawsOf } from "./scheduler.ts";
+
+/** What happens to the world from outside. */
+export type Happening =
+  /** A commit with new content for some resources. */
+  | { readonly is: "push"; readonly changes: readonly string[] }
+  /** A commit that declares a resource no longer, or again. */
+  | { readonly is: "toggle"; readonly resource: string }
+  /** A force push of the files of an earlier commit. */
+  | { readonly is: "revert"; readonly back: number }
+  /** A commit in which the file of a resource is no valid manifest. */
+  | { readonly is: "break"; readonly resource: string }
+  /** A commit that declares hardly anything any more, which the guards refuse. */
+  | { readonly is: "empty"; readonly changes: readonly string[] }
+  /** A person writes a resource on the control plane. */
+  | { readonly is: "edit"; readonly resource: string }
+  | { readonly is: "hold"; readonly resource: string }
+  | { readonly is: "release"; readonly resource: string }
+  | {
+      readonly is: "fault";
+      readonly on: string;
+      readonly fault: NetworkFault;
+      readonly skip: number;
+      readonly times: number;
+    }
+  /** The remote cannot be reached, for so many milliseconds. */
+  | { readonly is: "outage"; readonly ms: number }
+  /** The disk of a process is full, for so many writes. */
+  | { readonly is: "full"; readonly on: string; readonly times: number }
+  /** A process is killed at its nth call of a seam, and starts again after so many milliseconds. */
+  | { readonly is: "kill"; readonly on: string; readonly nth: number; readonly ms: number }
+  /** A process is asked to stop, and starts again after so many milliseconds. */
+  | { readonly is: "stop"; readonly on: string; readonly ms: number }
+  /** The state of a daemon is lost with its process. */
+  | { readonly is: "lose"; readonly on: string; readonly ms: number };
+
+/** When something happens, in milliseconds after the beginning of its round. */
+export type ScriptEvent = { readonly at: number } & Happening;
+
+/** A world and what happens in it. After each round everything is put right, and the world has to converge. */
+export type Script = {
+  readonly seed: number;
+  /** Whether the control plane has the documented operations alone. */
+  readonly documentedOnly: boolean;
+  /** How many daemons keep live equal to the repository; where there are two, one stands by. */
+  readonly daemons: 1 | 2;
+  /** Whether another daemon only reports. */
+  readonly reports: boolean;
+  readonly rounds: readonly (readonly ScriptEvent[])[];
+};
+
+/** The resources whose content changes. */
+export const RESOURCES = [
+  "service/dev:web/api",
+  "service/dev:web/shop",
+  "service/dev:web/mail",
+  "chat_prompt/registry/greeting",
+  "chat_prompt/registry/goodbye",
+  "team/ml",
+] as const;
+
+/** Those that can be read on a control plane with only the documented operations. */
+const READABLE = RESOURCES.filter((identity) => !identity.startsWith("team/"));
+
+/** How long a round lasts for each event in it, on average. */
+const EVENT_MS = 1400;
+const ROUNDS = 6;
+
+/** Writes a script: the same one for the same seed. */
+export function scriptOf(seed: number): Script {
+  const draw = drawsOf(seed, "script");
+  const documentedOnly = draw() < 0.25;
+  const daemons = !documentedOnly && draw() < 0.5 ? 2 : 1;
+  const reports = draw() < 0.3;
+  const world = { documentedOnly, daemons, reports } as const;
+  const rounds = Array.from({ length: ROUNDS }, (_, nth) => roundOf(draw, world, nth === 0));
+  return { seed, ...world, rounds };
+}
+
+type Drawn = Pick<Script, "documentedOnly" | "daemons" | "reports">;
+
+function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEvent[] {
+  const count = 5 + Math.floor(draw() ** 2 * 75);
+  const roundMs = 4000 + count * EVENT_MS * (0.5 + draw());
+  const events = Array.from({ length: count }, (): ScriptEvent => {
+    return { at: Math.floor(draw() * roundMs), ...happening(draw, world, isFirst) };
+  });
+  return events.toSorted((one, other) => one.at - other.at);
+}
+
+function happening(draw: Draw, { documentedOnly, daemons, reports }: Drawn, isFirst: boolean): Happening {
+  const healing = Array.from({ length: daemons }, (_, nth) => `daemon-${nth + 1}`);
+  const clients = reports ? [...healing, "reporter"] : healing;
+  const resource = (): string => pick(draw, RESOURCES);
+  const some = (): readonly string[] => [...new Set(Array.from({ length: 1 + Math.floor(draw() * 3) }, resource))];
+  const ms = (): number => Math.floor(draw() < 0.5 ? 20 + draw() * 1000 : 300 + draw() * 9000);
+  const faults = networkFaults.filter((fault) => !documentedOnly || fault !== "duplicated request");
+  const choices: readonly (readonly [weight: number, make: () => Happening])[] = [
+    [20, () => ({ is: "push", changes: some() })],
+    [7, () => ({ is: "toggle", resource: resource() })],
+    [7, () => ({ is: "revert", back: 1 + Math.floor(draw() * 3) })],
+    [7, () => ({ is: "break", resource: resource() })],
+    [isFirst || daemons === 2 ? 0 : 14, () => ({ is: "empty", changes: some() })],
+    [9, () => ({ is: "edit", resource: pick(draw, documentedOnly ? READABLE : RESOURCES) })],
+    [daemons === 1 ? 14 : 0, () => ({ is: "hold", resource: resource() })],
+    [daemons === 1 ? 14 : 0, () => ({ is: "release", resource: resource() })],
+    [
+      60,
+      () => ({
+        is: "fault",
+        on: pick(draw, clients),
+        fault: pick(draw, faults),
+        skip: Math.floor(draw() * 12),
+        times: 1 + Math.floor(draw() * 3),
+      }),
+    ],
+    [7, () => ({ is: "outage", ms: ms() })],
+    [8, () => ({ is: "full", on: pick(draw, [...clients, "server"]), times: 1 + Math.floor(draw() * 3) })],
+    [20, () => ({ is: "kill", on: pick(draw, clients), nth: 1 + Math.floor(draw() * 60), ms: ms() })],
+    [8, () => ({ is: "kill", on: "server", nth: 1 + Math.floor(draw() * 40), ms: Math.floor(ms() / 4) })],
+    [7, () => ({ is: "stop", on: pick(draw, clients), ms: ms() })],
+    [documentedOnly ? 0 : 9, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
+  ];
+  const total = choices.reduce((sum, [weight]) => sum + weight, 0);
+  let left = draw() * total;
+  for (const [weight, make] of choices) {
+    left -= weight;
+    if (left < 0) return make();
+  }
+  throw new TypeError("the weights do not add up");
+}
+
+function pick<Item>(draw: Draw, items: readonly Item[]): Item {
+  const item = items[Math.floor(draw() * items.length)];
+  if (item === undefined) throw new TypeError("there is nothing to pick from");
+  return item;
+}
+
+/** Says what happens, in words. */
+export function inWords(event: Happening): string {
+  switch (event.is) {
+    case "push":
+      return `a commit changes ${event.changes.join(", ")}`;
+    case "toggle":
+      return `a commit adds or removes ${event.resource}`;
+    case "revert":
+      return `a force push goes back ${event.back} commits`;
+    case "break":
+      return `a commit makes ${event.resource} invalid`;
+    case "empty":
+      return `a commit removes nearly everything, and changes ${event.changes.join(", ")}`;
+    case "edit":
+      return `a person writes ${event.resource} on the control plane`;
+    case "hold":
+      return `a person holds ${event.resource}`;
+    case "release":
+      return `a person releases ${event.resource}`;
+    case "fault":
+      return `${event.on} meets ${event.times} × ${event.fault}, after ${event.skip} requests`;
+    case "outage":
+      return `the git remote is away for ${event.ms} ms`;
+    case "full":
+      return `the disk of ${event.on} is full for ${event.times} writes`;
+    case "kill":
+      return `${event.on} is killed at its call ${event.nth} of a seam, and starts again ${event.ms} ms later`;
+    case "stop":
+      return `${event.on} is stopped, and starts again ${event.ms} ms later`;
+    case "lose":
+      return `${event.on} is killed, its state is lost, and it starts again ${event.ms} ms later`;
+  }
+}

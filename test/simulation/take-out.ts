@@ -1,0 +1,80 @@
+// Takes one safeguard after the other out of a copy of the checkout, and runs the simulation there until it notices.
+// Arguments name the safeguards; without any, all are taken out. `--steps` is the most events for each.
+import { spawnSync } from "node:child_process";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { copyCheckout } from "../support/copy-checkout.ts";
+import { publish } from "./publish.ts";
+import type { SimulationResult } from "./run.ts";
+import { type Safeguard, safeguards } from "./safeguards.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    steps: { type: "string", default: "200000" },
+    seed: { type: "string", default: "1" },
+    publish: { type: "boolean", default: false },
+  },
+});
+
+/** Whether the simulation notices that a safeguard is gone, and after how many events. */
+export type TakenOut = {
+  readonly name: string;
+  readonly steps: number;
+  readonly violation: { readonly seed: number; readonly invariant: string; readonly text: string } | null;
+};
+
+const chosen = safeguards.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const results: TakenOut[] = [];
+for (const safeguard of chosen) {
+  const result = takeOut(safeguard);
+  results.push(result);
+  const { violation, steps } = result;
+  const said = violation === null ? "NOT NOTICED" : `noticed (seed ${violation.seed}): ${violation.invariant}`;
+  process.stdout.write(`without ${safeguard.name}: ${said}, after ${steps} events\n`);
+  if (values.publish) publish("safeguards", table());
+}
+const noticed = results.filter(({ violation }) => violation !== null).length;
+process.stdout.write(`${noticed} of ${results.length} were noticed\n`);
+process.exitCode = noticed === results.length ? 0 : 1;
+
+function table(): string {
+  const rows = results.map(
+    ({ name, steps, violation }) =>
+      `| ${name} | ${violation === null ? "not noticed" : violation.invariant} | ${steps.toLocaleString("en")} |`,
+  );
+  return ["| without | noticed as | steps |", "| --- | --- | ---: |", ...rows].join("\n");
+}
+
+function takeOut({ name, find, replace }: Safeguard): TakenOut {
+  const folder = copyCheckout();
+  try {
+    spawnSync(process.execPath, ["scripts/generate.ts"], { cwd: folder, stdio: "ignore" });
+    const files = globSync("src/**/*.ts", { cwd: folder }).filter((file) =>
+      readFileSync(join(folder, file), "utf8").includes(find),
+    );
+    const [file] = files;
+    if (file === undefined || files.length > 1) throw new Error(`${name}: \`${find}\` is to be in the code once`);
+    const text = readFileSync(join(folder, file), "utf8");
+    writeFileSync(
+      join(folder, file),
+      text.replace(find, () => replace),
+    );
+    const args = ["test/simulation/run.ts", "--seed", values.seed, "--steps", values.steps, "--no-shrink", "--json"];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    const result = parsed(stdout);
+    if (result === null) throw new Error(`${name}: the simulation does not run: ${stderr.slice(-2000)}`);
+    return { name, steps: result.steps, violation: result.violations[0] ?? null };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function parsed(text: string): SimulationResult | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,429 @@
+import type { EndedPass } from "../../src/daemon/ended-pass.ts";
+import { type Declared, editOf, filesOf, firstDeclared, type Mark } from "./contents.ts";
+import { ADMIN_TOKEN, controlPlaneData, type SimulatedControlPlane, startControlPlane } from "./control-plane.ts";
+import { type DaemonDisk, emptyDisk, REQUEST_TIMEOUT_MS, type SimulatedDaemon, startDaemon } from "./daemon.ts";
+import { createNetwork, type Network } from "./network.ts";
+import { Oracle, type Violation } from "./oracle.ts";
+import { createProcess, type Process } from "./process.ts";
+import { createRepository, type Repository } from "./repository.ts";
+import { drawsOf, Scheduler } from "./scheduler.ts";
+import { type Happening, inWords, RESOURCES, type Script } from "./script.ts";
+
+/** How a run of a script ended. */
+export type Ended = {
+  readonly violation: Violation | null;
+  readonly steps: number;
+  readonly trace: string;
+  readonly counts: ReadonlyMap<string, number>;
+};
+
+/** How a script is run. */
+export type RunOptions = {
+  /** Ends the run after so many steps, without a judgement of the round. */
+  readonly most?: number;
+  /** Called with what happens, in words. */
+  readonly tell?: (at: number, text: string) => void;
+};
+
+/** How long the world may take to converge after a round, in milliseconds. */
+const CONVERGE_MS = 15 * 60_000;
+
+/** How many passes a quiet world may need. */
+const QUIET_PASSES = 2;
+
+const FLUSH_MS = 8;
+
+/** Runs a script from an empty world to the end, or to the first violation. */
+export async function runScript(script: Script, options: RunOptions = {}): Promise<Ended> {
+  const world = await World.create(script, options);
+  return world.run();
+}
+
+type Slot = {
+  readonly name: string;
+  readonly sync: "heal" | "report";
+  disk: DaemonDisk;
+  running: SimulatedDaemon | null;
+  /** Passes that began after the world has become quiet, and have ended. */
+  quiet: EndedPass[];
+};
+
+class World {
+  readonly #script: Script;
+  readonly #options: RunOptions;
+  readonly #scheduler: Scheduler;
+  readonly #repository: Repository;
+  readonly #network: Network;
+  readonly #oracle: Oracle;
+  readonly #data: Awaited<ReturnType<typeof controlPlaneData>>;
+  readonly #slots: readonly Slot[];
+  #server: SimulatedControlPlane | null = null;
+  #startsServer = true;
+  #processes = 0;
+  #marks = 0;
+  #declared: Declared = firstDeclared();
+  #accepted: Declared[] = [];
+  #quietSince: number | null = null;
+  #isStateLost = false;
+  #isConverged = false;
+
+  static async create(script: Script, options: RunOptions): Promise<World> {
+    return new World(script, options, await controlPlaneData());
+  }
+
+  private constructor(script: Script, options: RunOptions, data: Awaited<ReturnType<typeof controlPlaneData>>) {
+    this.#script = script;
+    this.#options = options;
+    this.#data = data;
+    this.#scheduler = new Scheduler(drawsOf(script.seed, "order"));
+    this.#repository = createRepository(filesOf(this.#declared));
+    const seeded = script.documentedOnly ? SEEDED.map(({ identity }) => identity) : [];
+    this.#oracle = new Oracle(data, new Set(seeded));
+    this.#network = createNetwork({
+      scheduler: this.#scheduler,
+      draw: drawsOf(script.seed, "network"),
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      answer: (request) => {
+        this.#oracle.sent(request);
+        return this.#server?.handle(request) ?? null;
+      },
+    });
+    const healing = Array.from({ length: script.daemons }, (_, nth) => slot(`daemon-${nth + 1}`, "heal"));
+    this.#slots = script.reports ? [...healing, slot("reporter", "report")] : healing;
+    this.#marks = this.#declared.size;
+    this.#accept(this.#declared, this.#repository.tip());
+  }
+
+  async run(): Promise<Ended> {
+    const { most = Number.POSITIVE_INFINITY } = this.#options;
+    const isOver = (): boolean => this.#oracle.violation !== null || this.#scheduler.steps >= most;
+    const onUnhandled = (error: unknown): void =>
+      this.#oracle.fail("nothing fails with an error of ours", `unhandled: ${String(error)}`);
+    process.on("unhandledRejection", onUnhandled);
+    try {
+      for (const each of this.#slots) this.#start(each);
+      for (const round of this.#script.rounds) {
+        const begunAt = this.#scheduler.now;
+        for (const event of round) {
+          await this.#runUntil(begunAt + event.at, isOver);
+          if (isOver()) break;
+          await this.#happen(event);
+        }
+        if (!isOver()) await this.#rest(isOver);
+        if (isOver()) break;
+      }
+    } finally {
+      for (const { running } of this.#slots) running?.process.kill();
+      this.#server?.process.kill();
+      await this.#scheduler.settle();
+      process.off("unhandledRejection", onUnhandled);
+    }
+    const { steps, trace, counts } = this.#scheduler;
+    return { violation: this.#oracle.violation, steps, trace, counts };
+  }
+
+  async #runUntil(until: number, isOver: () => boolean): Promise<void> {
+    const scheduler = this.#scheduler;
+    while (!isOver()) {
+      if (this.#startsServer) await this.#startServer();
+      if (!(await scheduler.step(until))) return;
+      this.#oracle.committed(scheduler.now);
+    }
+  }
+
+  #process(name: string, startsAtOnce = false, onKilled: () => void = () => {}): Process {
+    this.#processes += 1;
+    return createProcess(name, {
+      scheduler: this.#scheduler,
+      draw: drawsOf(this.#script.seed, `${name} ${this.#processes}`),
+      flushMs: FLUSH_MS,
+      startsAtOnce,
+      onKilled,
+    });
+  }
+
+  async #startServer(): Promise<void> {
+    this.#startsServer = false;
+    const process = this.#process("server", true, () => {
+      this.#tell("server is killed");
+      this.#server?.cut();
+      this.#server = null;
+    });
+    const { documentedOnly } = this.#script;
+    this.#server = await startControlPlane(this.#data, {
+      process,
+      scheduler: this.#scheduler,
+      documentedOnly,
+      seed: documentedOnly ? SEEDED.map(({ identity, manifest }) => ({ place: identity, manifest })) : [],
+    });
+    this.#tell("server is up");
+  }
+
+  #start(one: Slot): void {
+    if (one.running?.process.isAlive() === true) return;
+    const { name, sync } = one;
+    const process = this.#process(name, false, () => {
+      this.#tell(`${name} is killed`);
+      this.#network.killed(name);
+      void one.disk.lock?.[Symbol.asyncDispose]();
+      one.disk.lock = null;
+    });
+    let isQuiet = false;
+    const running = startDaemon(one.disk, process, {
+      sync,
+      token: ADMIN_TOKEN,
+      repository: this.#repository,
+      network: this.#network,
+      onToken: (token) => this.#oracle.secret(token),
+      observer: {
+        begin: () => {
+          isQuiet = this.#quietSince !== null;
+          this.#oracle.began();
+        },
+        emit: (event) => {
+          if (event.what === "finished" || event.what === "applied") this.#oracle.told(JSON.stringify(event));
+          if (event.what === "finished")
+            this.#tell(
+              `${name}: ${event.outcome.identity} ${event.outcome.result} ${event.outcome.error?.message ?? ""}`,
+            );
+        },
+        failure: (error) => {
+          this.#tell(`${name} fails: ${String(error)}`);
+          if (isOurs(error))
+            this.#oracle.fail("nothing fails with an error of ours", `${name}: ${(error as Error).stack ?? ""}`);
+        },
+        end: (pass) => {
+          this.#tell(
+            `${name}: a pass ends as ${pass.conclusion.result} ${pass.conclusion.reasons.map(({ message }) => message).join("; ")}`,
+          );
+          this.#oracle.ended(name, pass);
+          if (isQuiet) one.quiet.push(pass);
+        },
+      },
+    });
+    one.running = running;
+    this.#tell(`${name} starts`);
+    void running.ended.then((error) => {
+      if (!process.isAlive() || one.running !== running) return;
+      this.#tell(`${name} ends: ${error === null ? "as asked" : String(error)}`);
+      process.kill();
+      if (isOurs(error))
+        this.#oracle.fail("nothing fails with an error of ours", `${name}: ${(error as Error).stack ?? ""}`);
+      // What ends by itself is started again, as a pod is.
+      if (error !== null) this.#later(2000, () => this.#start(one));
+    });
+  }
+
+  #later(ms: number, run: () => void): void {
+    this.#scheduler.after(ms, "start", run);
+  }
+
+  #tell(text: string): void {
+    this.#options.tell?.(this.#scheduler.now, text);
+  }
+
+  #mark(kind: "c" | "p"): Mark {
+    this.#marks += 1;
+    return `${kind}${this.#marks}`;
+  }
+
+  #accept(declared: Declared, commit: string): void {
+    this.#declared = declared;
+    this.#accepted.push(declared);
+    this.#oracle.pushed({ commit, declared, isRefused: false });
+    this.#enqueue();
+  }
+
+  #push(declared: Declared): void {
+    this.#accept(declared, this.#repository.push(filesOf(declared)));
+  }
+
+  // As a webhook does.
+  #enqueue(): void {
+    for (const { running } of this.#slots)
+      if (running?.process.isAlive() === true) running.daemon.targets[0]?.fireForChanges("webhook");
+  }
+
+  async #happen(event: Happening): Promise<void> {
+    this.#scheduler.counts.set(event.is, (this.#scheduler.counts.get(event.is) ?? 0) + 1);
+    this.#tell(inWords(event));
+    switch (event.is) {
+      case "push":
+        return this.#push(this.#changed(event.changes));
+      case "toggle": {
+        const next = new Map(this.#declared);
+        if (!next.delete(event.resource)) next.set(event.resource, this.#mark("c"));
+        return this.#push(next);
+      }
+      case "revert":
+        return this.#push(this.#accepted.at(-1 - event.back) ?? this.#declared);
+      case "break":
+        return this.#push(new Map([...this.#declared, [event.resource, null]]));
+      case "empty": {
+        // Without its records the guard has nothing to compare with.
+        if (this.#isStateLost || !this.#isConverged) return;
+        const declared = new Map(event.changes.map((identity) => [identity, this.#mark("c")] as const));
+        const commit = this.#repository.push(filesOf(declared, true));
+        this.#oracle.pushed({ commit, declared, isRefused: true });
+        return this.#enqueue();
+      }
+      case "edit":
+        return this.#edit(event.resource);
+      case "hold":
+      case "release": {
+        const view = this.#slots[0]?.running?.daemon.targets[0];
+        if (this.#slots[0]?.running?.process.isAlive() !== true || view === undefined) return;
+        const { resource } = event;
+        if (event.is === "release") this.#oracle.release(resource);
+        const command =
+          event.is === "hold"
+            ? ({ is: "hold", hold: { what: resource, reason: "test", until: "2040-01-01T00:00:00.000Z" } } as const)
+            : ({ is: "release", what: resource } as const);
+        void view.carryOut(command).then(
+          () => {
+            if (event.is === "hold") this.#oracle.hold(resource);
+          },
+          () => {},
+        );
+        return;
+      }
+      case "fault":
+        return this.#network.inject(event.on, event.fault, event);
+      case "outage":
+        this.#repository.isReachable = false;
+        return this.#later(event.ms, () => {
+          this.#repository.isReachable = true;
+        });
+      case "full":
+        return (event.on === "server" ? this.#server?.process : this.#named(event.on)?.running?.process)?.failWrites(
+          event.times,
+        );
+      case "kill": {
+        if (event.on === "server") {
+          this.#server?.process.killAt(event.nth);
+          return this.#later(event.ms, () => this.#restartServer());
+        }
+        const found = this.#named(event.on);
+        found?.running?.process.killAt(event.nth);
+        return this.#later(event.ms, () => found && this.#start(found));
+      }
+      case "stop": {
+        const found = this.#named(event.on);
+        found?.running?.stop();
+        return this.#later(event.ms, () => found && this.#start(found));
+      }
+      case "lose": {
+        const found = this.#named(event.on);
+        // The guard that keeps what a commit emptied needs the records.
+        if (found === undefined || this.#oracle.pushes.at(-1)?.isRefused === true) return;
+        this.#isStateLost = true;
+        found.running?.process.kill();
+        for (const identity of this.#oracle.held) this.#oracle.release(identity);
+        found.disk = emptyDisk();
+        return this.#later(event.ms, () => this.#start(found));
+      }
+    }
+  }
+
+  #named(name: string): Slot | undefined {
+    return this.#slots.find((one) => one.name === name);
+  }
+
+  #restartServer(): void {
+    if (this.#server === null) this.#startsServer = true;
+  }
+
+  #changed(changes: readonly string[]): Declared {
+    const next = new Map(this.#declared);
+    for (const identity of changes) if (next.has(identity)) next.set(identity, this.#mark("c"));
+    return next;
+  }
+
+  #edit(identity: string): void {
+    const found = this.#data.database.connection.prepare("SELECT id FROM workspaces WHERE fqn = 'dev:web'").get();
+    const edit = found === undefined ? null : editOf(identity, this.#mark("p"), String(found.id));
+    if (edit === null || this.#oracle.live(identity) === null) return;
+    const headers = {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(JSON.stringify(edit.body))),
+    };
+    const request = { from: "person", method: "PUT", path: edit.path, headers, body: JSON.stringify(edit.body) };
+    this.#server?.handle(request).then(
+      ({ status, body }) => {
+        if (status >= 300) this.#tell(`the edit is refused: ${status} ${body}`);
+      },
+      () => {},
+    );
+  }
+
+  /** Puts everything right, and waits until the world has converged. */
+  async #rest(isOver: () => boolean): Promise<void> {
+    this.#tell("everything is put right");
+    this.#network.heal();
+    this.#repository.isReachable = true;
+    this.#restartServer();
+    this.#server?.process.failWrites(0);
+    this.#server?.process.killAt(Number.POSITIVE_INFINITY);
+    const whole = new Map(this.#declared);
+    for (const identity of RESOURCES) if ((whole.get(identity) ?? null) === null) whole.set(identity, this.#mark("c"));
+    for (const one of this.#slots) {
+      one.running?.process.failWrites(0);
+      one.running?.process.killAt(Number.POSITIVE_INFINITY);
+      this.#start(one);
+      one.quiet = [];
+    }
+    this.#push(whole);
+    // Requests that are on their way may still arrive.
+    await this.#runUntil(this.#scheduler.now + REQUEST_TIMEOUT_MS * 3, isOver);
+    for (const one of this.#slots) this.#start(one);
+    this.#quietSince = this.#scheduler.now;
+    const deadline = this.#scheduler.now + CONVERGE_MS;
+    const enough = (): boolean =>
+      this.#slots.some(({ quiet, sync }) => sync === "heal" && quiet.filter(isApplied).length > QUIET_PASSES);
+    while (!enough() && !isOver() && this.#scheduler.now < deadline)
+      await this.#runUntil(this.#scheduler.now + 1000, isOver);
+    if (isOver()) return;
+    this.#quietSince = null;
+    const differences = this.#oracle.differences();
+    if (!enough()) this.#oracle.fail("a quiet world converges", "no three passes have applied it");
+    else if (differences.length > 0) this.#oracle.fail("a quiet world converges", differences.join(", "));
+    const last = this.#slots.flatMap(({ quiet, sync }) =>
+      sync === "heal" ? quiet.filter(isApplied).slice(QUIET_PASSES) : [],
+    );
+    const written = last.flatMap(
+      ({ seen: { applied } }) =>
+        applied?.report.outcomes.filter(({ result }) => result !== "unchanged" && result !== "skipped") ?? [],
+    );
+    const unquiet = written.filter(({ identity }) => !this.#oracle.held.has(identity));
+    if (unquiet.length > 0)
+      this.#oracle.fail(
+        "a quiet world converges",
+        `its third pass: ${unquiet.map((one) => `${one.identity} ${one.result} ${one.error?.message ?? ""}`).join(", ")}`,
+      );
+    this.#isConverged = true;
+    this.#isStateLost = false;
+  }
+}
+
+function isApplied({ seen }: EndedPass): boolean {
+  return seen.applied !== null;
+}
+
+function isOurs(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+}
+
+function slot(name: string, sync: Slot["sync"]): Slot {
+  return { name, sync, disk: emptyDisk(), running: null, quiet: [] };
+}
+
+/** What a control plane with only the documented operations must have before. */
+const SEEDED = [
+  { identity: "cluster/dev", manifest: { type: "cluster", name: "dev", cluster_type: "generic" } },
+  { identity: "workspace/dev:web", manifest: { type: "workspace", name: "web", cluster_fqn: "dev" } },
+  ...["registry", "one", "two", "three", "four"].map((name) => ({
+    identity: `ml-repo/${name}`,
+    manifest: { type: "ml-repo", name },
+  })),
+] as const;
