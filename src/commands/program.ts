@@ -25,6 +25,7 @@ import { importCommand } from "./declarations/import.ts";
 import { init } from "./declarations/init.ts";
 import { login } from "./declarations/login.ts";
 import { logout } from "./declarations/logout.ts";
+import { mcp } from "./declarations/mcp.ts";
 import { newManifest } from "./declarations/new.ts";
 import { orphans } from "./declarations/orphans.ts";
 import { plan } from "./declarations/plan.ts";
@@ -56,7 +57,7 @@ import { readEnvironment, unknownVariables } from "./flags/environment.ts";
 import { type Flags, flags as flagTable, generalFlags } from "./flags/flags.ts";
 import { showFaults } from "./output/end-with-invalid-source.ts";
 import { createWarnings } from "./output/warnings.ts";
-import { columnsOn, endAfter, type ProcessTerminal, type Warnings } from "./terminal.ts";
+import { columnsOn, endAfter, type ProcessTerminal, type RunEvents } from "./terminal.ts";
 
 // The commands under the headings of the help.
 const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
@@ -94,6 +95,10 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(promote, () => import("./promote.ts")),
     toEntry(snapshot, () => import("./snapshot.ts")),
     toEntry(simulate, () => import("./simulate.ts")),
+    toEntry(mcp, async () => {
+      const { serveTools } = await import("./mcp.ts");
+      return { run: (invocation) => serveTools(invocation, createProgram) };
+    }),
   ],
   "Records and repairs:": [
     toEntry(adopt, () => import("./adopt.ts")),
@@ -125,12 +130,6 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
       return { run: (invocation) => completeWords(invocation, createProgram(invocation.terminal, silent)) };
     }),
   ],
-};
-
-/** What is called as a command begins, with its warnings, and as it ends without an error, with its exit code. */
-export type RunEvents = {
-  readonly begun?: (warnings: Warnings) => void;
-  readonly done: (exitCode: number) => void;
 };
 
 /** The command line: every command with its flags; only commands that are among the words have theirs, if words are given. */

@@ -54,6 +54,12 @@ export type Warnings = {
   readonly printedOn: (stderr: Terminal["stderr"]) => Warnings;
 };
 
+/** What is called as a command begins, with its warnings, and as it ends without an error, with its exit code. */
+export type RunEvents = {
+  readonly begun?: (warnings: Warnings) => void;
+  readonly done: (exitCode: number) => void;
+};
+
 /** The process of a command, and the warnings about its run. */
 export type Terminal = ProcessTerminal & { readonly warnings: Warnings };
 

@@ -399,6 +399,46 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
+    name: "refusing arguments that a tool for agents does not have",
+    find: "...{ required: [...required], additionalProperties: false },",
+    replace: "",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/mcp.test.ts",
+      title: "no argument of any tool makes one write",
+    },
+  },
+  {
+    name: "keeping variables that make a command write from tools for agents",
+    find: "env: toolEnvironment(outer.env)",
+    replace: "env: outer.env",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/mcp.test.ts",
+      title: "no argument of any tool makes one write",
+    },
+  },
+  {
+    name: "escaping what would end the mark of data for agents",
+    find: 'return jsonLine(reply).replaceAll("`", "\\\\u0060");',
+    replace: "return jsonLine(reply);",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/mcp.test.ts",
+      title: "texts of manifests and of live that read as instructions change nothing",
+    },
+  },
+  {
+    name: "asking clients of tools for their token",
+    find: "onRequest: async (request) => requireToken(request, token(), refused),",
+    replace: "",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/mcp.test.ts",
+      title: "over HTTP the tools need the token",
+    },
+  },
+  {
     name: "refusing what a policy denies",
     find: 'severity === "deny" || (severity === "confirm" && !isAllowed(name))',
     replace: 'severity === "confirm" && !isAllowed(name)',

@@ -223,10 +223,18 @@ export const flags = {
   interval: numberFlag("--interval <s>", "seconds between comparisons with live (default: 60)", { parse: seconds() }),
   listen: textFlag(
     "--listen <host:port>",
-    "serve health, metrics and the dashboard there, such as 127.0.0.1:7072 (dashboard: a free port of 127.0.0.1)",
+    "serve health, metrics and the dashboard there, such as 127.0.0.1:7072 (dashboard: a free port of 127.0.0.1; mcp: HTTP in place of stdin and stdout)",
     {
       parse: hostAndPort,
     },
+  ),
+  mcpTokenFile: textFlag(
+    "--mcp-token-file <file>",
+    "file with the token that clients of mcp --listen send (or HOLDFAST_MCP_TOKEN)",
+  ),
+  plans: textFlag(
+    "--plans <folder>",
+    "folder that the tool propose writes its plans to; without it there is no such tool",
   ),
   exportKeyFile: textFlag(
     "--export-key-file <file>",
