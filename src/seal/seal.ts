@@ -2,6 +2,7 @@
 
 // biome-ignore-all lint/plugin: a nonce must never repeat under one key
 import { type CipherGCM, createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
+import { requireInvariant } from "../contract/invariant.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import { keyObject, type SealKey } from "./seal-key.ts";
 
@@ -27,7 +28,9 @@ export class SealError extends Error {
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
   const { head, cipher } = begin(key, aad);
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
-  cipher.final();
+  const rest = cipher.final();
+  const size = Buffer.byteLength(plaintext);
+  requireInvariant(content.length === size && rest.length === 0, "seal", "what is sealed is as long as what was given");
   // A buffer outside Node's pool: a value in the pool that stays in memory would keep the pool's 64 kB in memory too.
   const sealed = Buffer.allocUnsafeSlow(HEAD_BYTES + content.length + TAG_BYTES);
   head.copy(sealed);

@@ -135,7 +135,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
       code: "invalid",
       message: expect.stringMatching(/^the state in .* was sealed with another key$/),
     };
-    await ledger.begin(intent());
+    await ledger.begin({ ...intent(), identity: receipt().identity, kind: receipt().kind });
     for (const open of openers) await expect(open(access(other))).rejects.toMatchObject(refusal);
     await ledger.close(intent().id, receipt());
     for (const open of openers) await expect(open(access(other))).rejects.toMatchObject(refusal);
@@ -293,7 +293,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
 
   test("ends an intent, with the receipt of its effect where it had one", async () => {
     await using ledger = await ledgerOf();
-    await ledger.begin(intent("one"));
+    await ledger.begin({ ...intent("one"), identity: receipt().identity, kind: receipt().kind });
     await ledger.begin(intent("two"));
     await ledger.close("one", receipt());
     await ledger.close("two", null);

@@ -38,8 +38,7 @@ export class Oracle {
   readonly #pushed: Pushed[] = [];
   readonly #written = new Map<string, Written[]>();
   readonly #lastPush = new Map<string, number>();
-  /** What is held, and whether a pass has begun since. */
-  readonly #held = new Map<string, boolean>();
+  readonly #held = new Map<string, "unclear" | "decided" | "in force">();
   readonly #made = new Map<string, number>();
   readonly #secrets = new Set<string>();
   readonly #seeded: ReadonlySet<string>;
@@ -74,21 +73,26 @@ export class Oracle {
     return this.#pushed;
   }
 
-  /** A person holds a resource: from the next pass on it is not written. */
+  /** A person asks to hold or to release a resource: until that is done, it may be written or not. */
+  asked(identity: string): void {
+    this.#held.set(identity, "unclear");
+  }
+
+  /** A person has held a resource: from the next pass on it is not written. */
   hold(identity: string): void {
-    if (!this.#held.has(identity)) this.#held.set(identity, false);
+    this.#held.set(identity, "decided");
   }
 
   /** A pass begins. */
   began(): void {
-    for (const identity of this.#held.keys()) this.#held.set(identity, true);
+    for (const [identity, state] of this.#held) if (state === "decided") this.#held.set(identity, "in force");
   }
 
   release(identity: string): void {
     this.#held.delete(identity);
   }
 
-  /** The resources that are held. */
+  /** The resources that are held, or may be. */
   get held(): ReadonlySet<string> {
     return new Set(this.#held.keys());
   }
@@ -166,7 +170,7 @@ export class Oracle {
       return;
     }
     this.#lastPush.set(identity, nth);
-    if (this.#held.get(identity) === true)
+    if (this.#held.get(identity) === "in force")
       this.fail("what is held is not written", `${identity} was written as ${mark}`);
   }
 

@@ -274,7 +274,7 @@ class World {
         const view = this.#slots[0]?.running?.daemon.targets[0];
         if (this.#slots[0]?.running?.process.isAlive() !== true || view === undefined) return;
         const { resource } = event;
-        if (event.is === "release") this.#oracle.release(resource);
+        this.#oracle.asked(resource);
         const command =
           event.is === "hold"
             ? ({ is: "hold", hold: { what: resource, reason: "test", until: "2040-01-01T00:00:00.000Z" } } as const)
@@ -282,6 +282,7 @@ class World {
         void view.carryOut(command).then(
           () => {
             if (event.is === "hold") this.#oracle.hold(resource);
+            else this.#oracle.release(resource);
           },
           () => {},
         );

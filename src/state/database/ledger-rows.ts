@@ -1,4 +1,5 @@
 import type { Insertable } from "kysely";
+import { requireInvariant } from "../../contract/invariant.ts";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../../contract/operations.ts";
 import { releaseBuffer } from "../../contract/release-buffer.ts";
@@ -16,6 +17,7 @@ export type Place = { readonly server: string; readonly key: SealKey; readonly d
 /** Converts a receipt to a row; everything that could hold a secret is sealed. */
 export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<StateTables["receipt"]> {
   const { identity, kind, id, version, at, returned } = receipt;
+  requireInvariant(identity.startsWith(`${kind}/`), "receipt", "a receipt has the kind of its resource");
   const content = contentText(receipt);
   const sealed = seal(key, content, `receipt ${server} ${identity}`);
   const mark = markOf(sealed);
@@ -45,6 +47,8 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
 /** Converts an intent to a row; everything that could hold a secret is sealed. */
 export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<StateTables["intent"]> {
   const { id, identity, kind, operation, versionBefore, creates, at, deadline, manifest, ignored, key: sent } = intent;
+  requireInvariant(identity.startsWith(`${kind}/`), "journal", "an intent has the kind of its resource");
+  requireInvariant(Number.isFinite(deadline), "journal", "an intent has a deadline");
   return {
     id,
     server,

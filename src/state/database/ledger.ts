@@ -1,4 +1,5 @@
 import type { Insertable, Kysely } from "kysely";
+import { requireInvariant } from "../../contract/invariant.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { WriteOperation } from "../../contract/operations.ts";
 import { releaseBuffer } from "../../contract/release-buffer.ts";
@@ -52,6 +53,14 @@ export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<
     for (const value of statements.flatMap(({ values }) => values))
       if (value instanceof Uint8Array) releaseBuffer(value);
   };
+  // The resources of the intents of this process, by their ids.
+  const begun = new Map<string, Identity>();
+  const requireSame = (id: string, identity: Identity): void =>
+    requireInvariant(
+      (begun.get(id) ?? identity) === identity,
+      "ledger",
+      "what takes the place of an intent is about its resource",
+    );
   const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(place, receipt));
   return {
     heads: () => everyHead(store, server),
@@ -64,10 +73,18 @@ export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<
       for (const part of chunks(receipts, PART)) await write(part.map(receiptPut));
     },
     forget: (identities) => write(identities.map((identity) => put.forgotten({ server, identity }))),
-    begin: (intent, instead = []) =>
-      write([...instead.map((id) => put.closed({ id })), put.intent(intentRow(server, key, intent))]),
+    begin: async (intent, instead = []) => {
+      for (const id of instead) requireSame(id, intent.identity);
+      await write([...instead.map((id) => put.closed({ id })), put.intent(intentRow(server, key, intent))]);
+      for (const id of instead) begun.delete(id);
+      begun.set(intent.id, intent.identity);
+    },
     keepReply: (id, reply) => write([put.reply({ id, reply: sealedReply(key, id, reply) })]),
-    close: (id, receipt) => write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),
+    close: async (id, receipt) => {
+      if (receipt !== null) requireSame(id, receipt.identity);
+      await write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]);
+      begun.delete(id);
+    },
     pending: async () => {
       const rows = await intentsOf(store, server).where("operation", "!=", STAGING).execute();
       return rows.map((row) => intentFrom(key, row));

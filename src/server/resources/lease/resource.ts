@@ -1,3 +1,4 @@
+import { requireInvariant } from "../../../contract/invariant.ts";
 // src/server/resources/lease: leases with fencing tokens. See docs/control-plane.md#leases.
 
 import type { Transaction } from "kysely";
@@ -129,6 +130,11 @@ async function take(change: Change): Promise<Outcome> {
   // The former holder keeps its number, even after expiry, unless a newer one was issued since.
   const isRenewal = former !== undefined && isHeldBy(former, change) && isNewest;
   const number = isRenewal ? former.number : await issueNumber(transaction);
+  requireInvariant(
+    overlapping.every((lease) => lease.number <= number),
+    "fence",
+    "a lease has the newest number",
+  );
   const { holder, ttlSeconds } = body;
   const lease = { scope, holder, principal: principal.name, number, expires_at: now + ttlSeconds * 1000 };
   await saveLease(transaction, lease);
