@@ -38,10 +38,9 @@ test("a rollout that a newer commit replaces is superseded, with its last status
   const [first] = (await upstream.git("rev-parse", "HEAD")).split("\n");
   await upstream.commit({ "ml/services/api.yaml": service("api", "replicas: 3\n") });
   await daemon.shows("stdout", /"event":"rollout".*"message":"rollout superseded at (INITIALIZED|BUILD|ROLLOUT)/);
-  const [event] = await eventually("the event", async () => {
-    const { events } = await history(API);
-    return events.length > 1 && events.slice(-1);
-  });
+  const isEnd = ({ commit, rollout }: { readonly commit: string; readonly rollout: string }): boolean =>
+    commit === first && rollout !== "progressing";
+  const event = await eventually("the event", async () => (await history(API)).events.find(isEnd));
   expect(event).toMatchObject({ commit: first, state: "created", rollout: "superseded", why: null });
   expect(event.rolloutStatus).toMatch(/^(INITIALIZED|BUILD|ROLLOUT)/);
 });
