@@ -1,7 +1,7 @@
-import { requireInvariant } from "../../../contract/invariant.ts";
 // src/server/resources/lease: leases with fencing tokens. See docs/control-plane.md#leases.
 
 import type { Transaction } from "kysely";
+import { requireInvariant } from "../../../contract/invariant.ts";
 import { badRequest, conflict, forbidden, malformed } from "../../../http/http-error.ts";
 import { isPrintable } from "../../../model/unprintable.ts";
 import { isAllowed } from "../../auth/access.ts";

@@ -30,7 +30,7 @@ test("of several forms for stdout, and of several for one file, the last counts"
   ]);
 });
 
-test.each(["yaml", "sarif", "json=", "github=file", "=file", ""])("-o %s is refused", (text) => {
+test.each(["yaml", "mermaid", "json=", "github=file", "=file", ""])("-o %s is refused", (text) => {
   expect(() => outputsOf("-o", text)).toThrow(/Allowed choices|file/);
 });
 
