@@ -1,4 +1,12 @@
-import { ACTOR, FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY, NOT_STORED, REVISION } from "../contract/headers.ts";
+import {
+  ACTOR,
+  FENCING_SCOPE,
+  FENCING_TOKEN,
+  IDEMPOTENCY_KEY,
+  NOT_STORED,
+  PLAN,
+  REVISION,
+} from "../contract/headers.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { fillPath, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -21,7 +29,10 @@ export type CallContent = {
 };
 
 /** What a write belongs to, for the audit log of the control plane: a commit, null where it is of none, and a pass. */
-export type WriteRevision = { readonly commit: string | null; readonly pass: string };
+export type WriteRevision = { readonly commit: string | null; readonly pass: string; readonly plan?: WritePlan };
+
+/** Who made the plan that a write belongs to, null where nobody knows, and who has approved it. */
+export type WritePlan = { readonly planner: string | null; readonly approvers: readonly string[] };
 
 /** Converts a call into an HTTP request. */
 export function composeRequest(
@@ -64,6 +75,7 @@ export function composeRequest(
       ...(person === null ? {} : { [ACTOR]: encodeURIComponent(person) }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(of === null ? {} : { [REVISION]: revisionText(of) }),
+      ...(of?.plan === undefined ? {} : { [PLAN]: planText(of.plan) }),
       ...fenceHeaders(content.fence),
     },
     body: body === undefined ? null : JSON.stringify(body),
@@ -72,6 +84,11 @@ export function composeRequest(
 
 function revisionText({ commit, pass }: WriteRevision): string {
   return commit === null ? `pass=${pass}` : `commit=${commit}; pass=${pass}`;
+}
+
+function planText({ planner, approvers }: WritePlan): string {
+  const made = planner === null ? [] : [`planner=${encodeURIComponent(planner.toWellFormed())}`];
+  return [...made, ...approvers.map((name) => `approver=${encodeURIComponent(name.toWellFormed())}`)].join("; ");
 }
 
 function composePath(path: string, parameters: PathParameters): string {

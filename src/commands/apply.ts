@@ -1,6 +1,4 @@
 import { resolve } from "node:path";
-import { HoldfastError } from "../core/errors.ts";
-import { noPlan, parseSignedPlan, type SignedPlan } from "../core/plan/signed-plan.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { reconcile, refusalAt } from "../engine/reconcile.ts";
 import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
@@ -10,15 +8,12 @@ import { createApplyRecorder } from "./apply/record-apply.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
-import { readJsonFile } from "./input/read-json-file.ts";
+import { readApprovalFile, readSignedPlan } from "./input/read-signed-plan.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passLog, passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
 import { printedOn, requireConfirmable } from "./terminal.ts";
-
-/** Enough for the plan of a hundred thousand resources. */
-const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Updates the live resources to match the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
@@ -26,7 +21,9 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const isConfirmed = flags.yes || flags.plan !== undefined;
   requireConfirmable("apply", { isConfirmed, hint: "run it with --yes, or with --plan FILE" }, terminal);
   const view = terminalViewOf(invocation);
-  const signed = flags.plan === undefined ? null : readSignedPlan(resolve(terminal.cwd, flags.plan));
+  const planPath = flags.plan === undefined ? null : resolve(terminal.cwd, flags.plan);
+  const signed = planPath === null ? null : readSignedPlan(planPath);
+  const approvals = planPath === null ? null : readApprovalFile(planPath, terminal.cwd);
   using progress = await openProgress(invocation, view);
   const shown = { ...invocation, terminal: printedOn(progress.stderr, terminal) };
   await using target = await findTarget(shown, { reading: false });
@@ -34,7 +31,8 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const targetView = { ...view, target: target.choice?.name ?? null };
   const header = createApplyHeader(terminal, targetView);
   const approve = createApproval(invocation, targetView, signed, header);
-  const mode = { is: "apply", approve, signed, isForced: flags.allowWindow ?? false } as const;
+  const isForced = flags.allowWindow ?? false;
+  const mode = { is: "apply", approve, signed, isForced, ...(approvals && { approvals }) } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
   const recorder = await createApplyRecorder(target, terminal);
@@ -72,19 +70,4 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   // Before the result, which has the warning about a failure.
   await publisher.publish(end);
   return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });
-}
-
-/** Reads a signed plan; refuses any other file, with the reason. */
-function readSignedPlan(path: string): SignedPlan {
-  return withPath(path, () => parseSignedPlan(readJsonFile(path, MAX_BYTES, noPlan)));
-}
-
-function withPath(path: string, read: () => SignedPlan): SignedPlan {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== "invalid") throw error;
-    const { hint, cause } = error;
-    throw new HoldfastError("invalid", error.message.replace(/^that is/, `${path} is`), { hint, cause });
-  }
 }

@@ -7,6 +7,7 @@ import { type CommandEntry, spelledFlags, toEntry } from "./command.ts";
 import { adminToken } from "./declarations/admin-token.ts";
 import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
+import { approve } from "./declarations/approve.ts";
 import { audit } from "./declarations/audit.ts";
 import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
@@ -66,6 +67,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(validate, () => import("./validate.ts")),
     toEntry(plan, () => import("./plan.ts")),
     toEntry(apply, () => import("./apply.ts")),
+    toEntry(approve, () => import("./approve.ts")),
     toEntry(drift, () => import("./drift.ts")),
     toEntry(importCommand, () => import("./import.ts")),
   ],

@@ -112,7 +112,9 @@ async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base
     approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,
     signed: null,
   } as const;
-  const end = await reconcile(target, mode, { ...invocation.terminal, emit: () => {} });
+  // Nobody approves what happens to a copy.
+  const rules: typeof target.rules = (config) => ({ ...target.rules(config), approvals: null });
+  const end = await reconcile({ ...target, rules }, mode, { ...invocation.terminal, emit: () => {} });
   if (end.what === "applied") return end;
   const diagnostics = end.what === "read" ? end.diagnostics : [];
   throw new HoldfastError("invalid", `the ${base === "instead" ? "base" : "change"} has errors`, {

@@ -15,6 +15,9 @@ export const ACTOR = "X-Holdfast-Actor";
 /** Request header of a write: the commit that it is of and the id of the pass that sends it, each URL-safe: `commit=…; pass=…`. */
 export const REVISION = "X-Holdfast-Revision";
 
+/** Request header of a write of an approved plan: who made and who approved it, each percent-encoded UTF-8: `planner=…; approver=…; approver=…`. */
+export const PLAN = "X-Holdfast-Plan";
+
 /** Reply header of a write: `true` if the server honours idempotency keys. */
 export const IDEMPOTENCY_KEY_ACCEPTED = "idempotency-key-accepted";
 

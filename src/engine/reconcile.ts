@@ -1,11 +1,13 @@
 // src/engine: one pass over one target. See docs/architecture.md#a-pass.
 
+import type { Approver } from "../contract/generated/output.ts";
 import { traced } from "../contract/trace.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { freezeRefusal, type WriteRefusal } from "../core/guards/write-refusal.ts";
 import type { PassEvent, PassResult, ReadEvent } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
+import { approvedPlan } from "./approved-plan.ts";
 import {
   changedManifests,
   isAboutSource,
@@ -114,9 +116,10 @@ type PassInput = {
 async function runPass(found: DesiredRead, { target, mode, memory, onWrites, ...input }: PassInput): Promise<Ended> {
   const { run, warnings } = collectWarnings(found, target, input.run);
   if (mode.is === "plan" && memory === null) await warnOfOrder(found, target, run);
+  const approved = approvedPlan(writesIn(mode), found.rules, run.clock.now());
   const connection = await target.server.connect(found.rules);
   const pass = run.random.id();
-  target.server.writeFor({ commit: found.desired.revision, pass });
+  target.server.writeFor({ commit: found.desired.revision, pass, ...(approved && { plan: approved.marks }) });
   const read = withSignedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
   requireConfiguration(connection.session.capabilities, read);
@@ -124,7 +127,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, onWrites, ...
   if (memory === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, memory) : null;
   const fullAt = part === null ? run.clock.now() : null;
-  const result = withDiagnostics(
+  const ended = withDiagnostics(
     await runMode(
       mode,
       {
@@ -146,6 +149,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, onWrites, ...
     ),
     [...read.event.selected, ...warnings()],
   );
+  const result = approved === null ? ended : withApprovers(ended, approved.approvers);
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
   const isRemembered = memory !== null && result.what !== "superseded";
   const after = isRemembered ? await memoryAfter(memory, { read, result, fullAt }, target) : memory;
@@ -199,6 +203,14 @@ function withDiagnostics(end: PassResult, found: readonly Diagnostic[]): PassRes
     default:
       return end;
   }
+}
+
+function writesIn(mode: Mode): Parameters<typeof approvedPlan>[0] {
+  return mode.is === "apply" || mode.is === "redeploy" ? mode : { is: "other" };
+}
+
+function withApprovers(end: PassResult, approvers: readonly Approver[]): PassResult {
+  return end.what === "applied" ? { ...end, report: { ...end.report, approvers } } : end;
 }
 
 function reporting<Report extends { readonly diagnostics: readonly Diagnostic[] }>(

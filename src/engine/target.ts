@@ -1,6 +1,7 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
 import type { IndexedRevision } from "../cache/source-index.ts";
 import type { WriteRevision } from "../client/compose-request.ts";
+import type { ApprovalRule } from "../core/approvals/approval-rule.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { FreezeSchedule } from "../core/guards/freeze-windows.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
@@ -194,6 +195,8 @@ export type Rules = PlanRules &
     readonly allowedRisks: readonly Risk[];
     /** Policies with the severity `confirm` that the operator allows by flag. */
     readonly allowedPolicies: readonly string[];
+    /** The signatures that the operator demands of plans; null for none. */
+    readonly approvals: ApprovalRule | null;
     /** The largest share of resources that a daemon updates in one pass; null for the default. */
     readonly updateShare: number | null;
     /** Check new resources with a dry run. */

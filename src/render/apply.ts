@@ -74,16 +74,23 @@ export function applyLines({ outcomes }: ApplyReport, view: ApplyView): readonly
 export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonly MissingExtension[] = []): string {
   const { paint, width, rows } = view;
   const summary = applyLine(report);
+  const approved = approversLines(report, width);
   const { orphans: listed = [], counted = 0, history } = view;
   const orphans = [...orphanLines(listed, view), ...orphanNotes({ counted, history }, view)];
   if (report.outcomes.every(({ result, error }) => result === "unchanged" && error === null))
-    return [...orphans, summary, ""].join("\n");
+    return [...orphans, ...approved, summary, ""].join("\n");
   const lines = applyLines(report, view);
   const end = wrapWords(summary, { indent: "", width }).map((line) => paint("bold", line));
   const isLong = rows !== null && lines.length > rows;
   const top = isLong ? [...end, ""] : [];
   const left = orphans.length === 0 ? [] : [...orphans, ""];
-  return [...top, ...lines, "", ...left, ...missingExtensionsText(notUsed, view), ...end, ""].join("\n");
+  return [...top, ...lines, "", ...left, ...missingExtensionsText(notUsed, view), ...approved, ...end, ""].join("\n");
+}
+
+function approversLines({ approvers = [] }: ApplyReport, width: number): readonly string[] {
+  if (approvers.length === 0) return [];
+  const names = approvers.map(({ name }) => printable(name)).join(", ");
+  return wrapWords(`Approved by ${names}`, { indent: "", width });
 }
 
 /**

@@ -35,9 +35,12 @@ function headOf({
   return `${at}  ${subject}  ${what}${dryRun === true ? " (dry run)" : ""}${end}`;
 }
 
-function factsOf({ token, actor, address, requestId, commit, pass }: AuditRow): readonly string[] {
+function factsOf({ token, actor, address, requestId, commit, pass, planner, approvers }: AuditRow): readonly string[] {
   const facts = { with: token, for: actor, from: address, request: requestId, commit, pass };
-  return Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  const plan = { "planned by": planner, "approved by": approvers?.join(" and ") };
+  return Object.entries({ ...facts, ...plan }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} ${value}`],
+  );
 }
 
 function valueText(value: unknown): string {

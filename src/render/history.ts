@@ -44,8 +44,10 @@ function linesOf(
 }
 
 function passText(pass: PassRecord): string {
+  const { approvers = [] } = pass;
+  const approved = approvers.length === 0 ? "" : `; approved by ${approvers.map(printable).join(", ")}`;
   const id = pass.pass === undefined ? "" : `; pass ${printable(pass.pass)}`;
-  return `${commitText(pass)}${machineText(pass)}  ${resultText(pass)}${id}`;
+  return `${commitText(pass)}${machineText(pass)}  ${resultText(pass)}${approved}${id}`;
 }
 
 // What a person has asked for on the dashboard.

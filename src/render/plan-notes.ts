@@ -8,7 +8,8 @@ import type {
   SecretFingerprint,
   SecretUse,
 } from "../contract/generated/output.ts";
-import type { Step } from "../core/plan/plan.ts";
+import { readApprovalRule } from "../core/approvals/approval-rule.ts";
+import type { Plan, Step } from "../core/plan/plan.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
@@ -91,6 +92,16 @@ export function hardwareTexts(change: HardwareChange | undefined, nameOf: (name:
   const more = workspaces.length - texts.length;
   const of = more === 0 ? "sum" : `sum, with ${count(more, "more workspace")}`;
   return workspaces.length > 1 ? [...texts, `Hardware in ${of}: ${differenceText(total, nameOf)}`] : texts;
+}
+
+/** The signatures that a plan needs before it is applied. */
+export function approvalTexts(approvals: Plan["approvals"], nameOf: (name: string) => string): readonly string[] {
+  if (approvals === undefined) return [];
+  const rule = readApprovalRule({ atLeast: approvals.atLeast, keys: [...approvals.keys] });
+  if (typeof rule === "string") return [];
+  const names = rule.keys.map(({ name }) => nameOf(name)).join(", ");
+  const needed = rule.atLeast === 1 ? "one approval" : `${rule.atLeast} approvals`;
+  return [`Needs ${needed} (holdfast approve), by the keys of ${names}`];
 }
 
 function differenceText(

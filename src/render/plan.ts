@@ -21,6 +21,7 @@ import { printable } from "./escape.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
 import {
+  approvalTexts,
   fingerprintTexts,
   hardwareTexts,
   interruptedLines,
@@ -103,6 +104,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...notCheckedLines(plan, view),
     ...notes,
     ...remarkLines(hardwareTexts(view.hardware, printable), view),
+    ...remarkLines(approvalTexts(plan.approvals, printable), view),
     ...end,
     ...notWritableLines(view),
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),

@@ -55,6 +55,7 @@ export type OperatorConfig = Given<
   | "modelVersionWrite"
   | "modelRoot"
   | "writers"
+  | "approvals"
   | "guards"
 >;
 

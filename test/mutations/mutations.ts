@@ -459,6 +459,56 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
+    name: "verifying the signature of an approval",
+    find: "return isSignedWith(signature, key, approvalMessage(digest))",
+    replace: "return signature.value.length > 0",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/core/approvals/require-approvals.test.ts",
+      title: "a changed byte anywhere makes a signature not count",
+    },
+  },
+  {
+    name: "counting one key once",
+    find: "else if (approvers.some(({ fingerprint }) => fingerprint === key.fingerprint))",
+    replace: "else if (approvers.length > rule.keys.length)",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/core/approvals/require-approvals.test.ts",
+      title: "a key of nobody, another namespace and a second signature of one key do not count",
+    },
+  },
+  {
+    name: "signing the approvals that a plan needs",
+    find: "const shown = { format_version, revision, server, complete, summary, diagnostics, allows, approvals, checksum };",
+    replace: "const shown = { format_version, revision, server, complete, summary, diagnostics, allows, checksum };",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/approvals.test.ts",
+      title: "of another plan: one of a changed source, and one that was edited",
+    },
+  },
+  {
+    name: "holding to the stricter demand for approvals",
+    find: "const rule = stricterRule(signed.approvals, demanded);",
+    replace: "const rule = signed.approvals;",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/approvals.test.ts",
+      title: "holds where it is more than the plan says, and less where the plan says more",
+    },
+  },
+  {
+    name: "refusing to write without an approved plan",
+    find: "throw approvalsDemanded(demanded, mode.is);",
+    replace: "return null;",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/approvals.test.ts",
+      title: "apply without a plan, redeploy and watch are refused",
+    },
+  },
+  {
     name: "ending an expression at its budget",
     find: "left -= Math.ceil(work);",
     replace: "",

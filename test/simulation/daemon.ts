@@ -66,6 +66,7 @@ const rules: Rules = {
   refusedRisks: refusedRisks({}),
   allowedRisks: ["adopts", "privilege-growth"],
   allowedPolicies: [],
+  approvals: null,
   updateShare: 1,
   dryRunsCreates: true,
   history: 0,

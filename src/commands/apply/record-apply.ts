@@ -50,7 +50,7 @@ export async function createApplyRecorder(
     },
     ended: async (end, overridden) => {
       await begun;
-      await keep(({ emit }) => emit(end), null, { forced: end.forced ?? null, overridden });
+      await keep(({ emit }) => emit(end), null, { forced: end.forced ?? null, overridden }, end.report.approvers);
     },
     failed: async (error, commit, overrides) => {
       // That its beginning could not be stored says less than the error.
@@ -63,6 +63,7 @@ export async function createApplyRecorder(
     tell: (observer: PassObserver) => void,
     wanted: string | null,
     { forced, overridden }: Overrides,
+    approvers: ApplyEvent["report"]["approvers"] = [],
   ): Promise<void> {
     tell(watch.observer);
     const pass = watch.end({ startedAt, endedAt: now(), nextAt: null, wanted });
@@ -71,7 +72,9 @@ export async function createApplyRecorder(
     // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
     const isWhole = isEverything(rules({}).selection);
     const ofAll = lastPass && overridden !== null ? withOverridden(lastPass, overridden) : lastPass;
-    const record = ofAll && forcedRecord(isWhole ? ofAll : ofPart(ofAll), forced);
+    const forcing = ofAll && forcedRecord(isWhole ? ofAll : ofPart(ofAll), forced);
+    const names = approvers.map(({ name }) => name);
+    const record = forcing && (names.length === 0 ? forcing : { ...forcing, approvers: names });
     const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
     const found = resourcesSeen(pass.seen, pass.times.endedAt);
     const resources = found && { ...found, isWhole: found.isWhole && isWhole };

@@ -167,6 +167,10 @@ export const flags = {
   plan: textFlag("--plan <file>", "apply exactly this plan, or nothing if it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
+  key: textFlag(
+    "--key <file>",
+    "ssh key that signs, or the public key of one in ssh-agent (default: one that may approve the plan)",
+  ),
   yes: toggleFlag("-y, --yes", "do not ask for confirmation"),
   changes: toggleFlag("--changes", "show what each write changed, field by field"),
   drifted: toggleFlag("--drifted", "show when live had drifted, by day and by resource"),

@@ -22,14 +22,17 @@ export function nextCommand(
   if (end.notWritable !== undefined && flags.out === undefined) return null;
   const refusal = signingRefusal(end);
   if (refusal?.isDenied || (refusal?.needsPerson && (!isAsked || flags.out !== undefined))) return null;
+  if (flags.out !== undefined && refusal === null && end.plan.approvals !== undefined)
+    return `holdfast approve ${shellWord(flags.out)}`;
   const { choice, state } = target;
   const { flags: needed = [] } = refusal ?? {};
   // A plan that was not signed cannot be applied yet.
-  const isUnsigned = flags.out !== undefined && refusal !== null;
+  const lacksFile = flags.out === undefined && end.plan.approvals !== undefined;
+  const isUnsigned = lacksFile || (flags.out !== undefined && refusal !== null);
   // The key of one state folder does not show another one what was allowed.
   const carriesConsent = flags.out !== undefined && state.readKey() !== null;
   const isRepeated = (name: string) => isUnsigned || isOfApply(name, carriesConsent);
-  const consent = flags.out === undefined ? (isAsked ? [] : ["--yes"]) : [isUnsigned ? "--out" : "--plan", flags.out];
+  const consent = consentWords(flags.out ?? (lacksFile ? "plan.json" : null), { isAsked, isUnsigned });
   const words = [
     ...args,
     ...(choice === null || spelled.has("target") ? [] : ["--target", choice.name]),
@@ -39,6 +42,14 @@ export function nextCommand(
     ...(choice?.confirm && !isAsked && !isUnsigned ? ["--confirm", choice.name] : []),
   ];
   return [`holdfast ${isUnsigned ? "plan" : "apply"}`, ...words.map(shellWord)].join(" ");
+}
+
+function consentWords(
+  file: string | null,
+  { isAsked, isUnsigned }: { readonly isAsked: boolean; readonly isUnsigned: boolean },
+): readonly string[] {
+  if (file === null) return isAsked ? [] : ["--yes"];
+  return [isUnsigned ? "--out" : "--plan", file];
 }
 
 /** Flags of both commands that change only how a result is shown. */

@@ -1,6 +1,7 @@
 // src/commands/targets: the targets of the operator's configuration. See docs/pod.md#targets.
 
 import { normalize } from "node:path/posix";
+import { type ApprovalRule, readApprovalRule } from "../../core/approvals/approval-rule.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { ContentGate } from "../../core/gates/content-gate.ts";
 import type { FreezeWindow } from "../../core/guards/freeze-windows.ts";
@@ -51,6 +52,8 @@ export type TargetChoice = {
   /** For how long at most a pull request holds what was changed in live; null where that is written back at once. */
   readonly driftHold: string | null;
   readonly confirm: boolean;
+  /** The signatures that plans for it need; null for those of the whole configuration. */
+  readonly approvals: ApprovalRule | null;
   /** When nothing may be written. */
   readonly windows: readonly FreezeWindow[];
   /** What must be shown of prompts and models before they are written. */
@@ -118,6 +121,7 @@ export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal
     driftInterval: driftInterval ?? null,
     driftHold: driftHold(entry, at("driftHold")),
     confirm: confirm ?? false,
+    approvals: approvalsIn(entry, at("approvals")),
     windows: (entry.windows ?? []).map(freezeWindow),
     gates: gatesIn(entry, file, (item) => placeOf(name, "gate", item)),
     order: orderChoice(entry),
@@ -125,6 +129,18 @@ export function chooseTarget(entry: TargetEntry, chosen: ChosenSources, terminal
     publish: entry.publishRef ? publishOptions(entry, { source, at }, terminal) : null,
     isRetired: false,
   };
+}
+
+/** The signatures that an entry of the configuration demands of plans; null for none. */
+export function approvalsIn(
+  { approvals }: Pick<TargetEntry, "approvals"> | Pick<OperatorConfig, "approvals">,
+  place: KeyPlace | null = null,
+): ApprovalRule | null {
+  if (!approvals) return null;
+  const rule = readApprovalRule({ keys: [...approvals.keys], atLeast: approvals.atLeast ?? null });
+  if (typeof rule === "string")
+    throw refusedConfig(rule, "correct it; docs/approvals.md shows the forms of keys", place);
+  return rule;
 }
 
 /** A pull request holds nothing for longer. */

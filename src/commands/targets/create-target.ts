@@ -19,9 +19,10 @@ import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
+import { approvalsPath } from "../input/read-signed-plan.ts";
 import { withTarget } from "../output/log-stream.ts";
 import { printedOn, type Terminal } from "../terminal.ts";
-import type { TargetChoice } from "./choose-targets.ts";
+import { approvalsIn, type TargetChoice } from "./choose-targets.ts";
 import { chooseCommit, heldCommit, isWatching, orderIn } from "./commit-choice.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { invocationFor, limitOf, operatorKeysOf, type ServerLimits } from "./server-of-target.ts";
@@ -152,6 +153,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       rulesOf(invocation, {
         root: remote === null ? root : null,
         writers: flags.writers ?? operator.writers ?? [],
+        approvals: choice?.approvals ?? approvalsIn(operator),
         heals: choice?.sync === "heal",
         rename: choice?.rename ?? null,
         patches: choice?.patches.own ?? null,
@@ -299,7 +301,7 @@ export function requireValidConfig(diagnostics: SourceConfig["diagnostics"]): vo
 // A plan file stored in the source is not part of it: writing a plan must not change the source that it was created from.
 function plansOf({ flags, terminal: { cwd, outputFiles = [] } }: Invocation): readonly string[] {
   const { out, plan, output = [] } = flags;
-  const named = [out, plan, ...output.map(({ file }) => file)];
+  const named = [out, plan, plan && approvalsPath(plan), ...output.map(({ file }) => file)];
   return [
     ...outputFiles,
     ...named.flatMap((file) => (file === undefined || file === null ? [] : [resolve(cwd, file)])),

@@ -21,6 +21,7 @@ type RuleOptions = Pick<LoadRules, "rename" | "patches" | "places"> & {
   /** The folder of the source; null for a commit. */
   readonly root: string | null;
   readonly writers: readonly string[];
+  readonly approvals: Rules["approvals"];
   /** Whether the operator has written `sync: heal` for the target. */
   readonly heals: boolean;
 };
@@ -28,7 +29,7 @@ type RuleOptions = Pick<LoadRules, "rename" | "patches" | "places"> & {
 /** The rules of a command's passes, in the order flag > environment > configuration > default. */
 export function rulesOf(
   invocation: Invocation,
-  { root, writers, heals, rename, patches, places = {} }: RuleOptions,
+  { root, writers, approvals, heals, rename, patches, places = {} }: RuleOptions,
 ): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
@@ -53,6 +54,7 @@ export function rulesOf(
       allowAdopt: flags.allowAdopt ?? (heals && config.guards?.adopts !== "refuse"),
     }),
     allowedPolicies: flags.allowPolicy ?? [],
+    approvals,
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
     history: flags.history ?? DEFAULT_HISTORY,

@@ -144,7 +144,10 @@ export async function openWatch(
   const opened = resources.use(await findTargets(unattended, use));
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off" && !choice?.isRetired);
   if (active.length === 0) throw nothingToDo(opened.targets.every(({ choice }) => choice?.isRetired));
-  for (const target of active) requireLastingState(target);
+  for (const target of active) {
+    requireLastingState(target);
+    refuseApprovals(target);
+  }
   // In a fleet, the passes that a process without the key takes would be lost to the others.
   if (opened.database !== null) await requireDatabaseKey(opened.database, readStateKey(terminal));
   const { operator } = opened;
@@ -191,6 +194,14 @@ export async function openWatch(
     kept: { memories: memoriesFor(active, earlier, queue), shared },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// Nobody approves the plans of a daemon, so it would write nothing.
+function refuseApprovals({ name, choice, rules }: CommandTarget): void {
+  if (choice?.sync === "report" || rules({}).approvals === null) return;
+  const message = `target ${name} needs approved plans, which watch does not wait for`;
+  const hint = "give the target `sync: report`, and apply with holdfast apply --plan; or leave `approvals` out for it";
+  throw new HoldfastError("refused", message, { hint });
 }
 
 // Loaded here, so that a daemon with a state folder does not load it.

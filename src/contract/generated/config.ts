@@ -437,6 +437,21 @@ interval?: (number | null)
  */
 driftInterval?: (number | null)
 /**
+ * Signatures that plans for this target need, in place of those of the whole configuration
+ */
+approvals?: ({
+/**
+ * Public keys of SSH whose signatures count, each as a line of a public key file or of a file of allowed signers; a text may hold several lines
+ * 
+ * Items: Type, key and name
+ */
+keys: string[]
+/**
+ * How many of them must have signed; one without this key
+ */
+atLeast?: (number | null)
+} | null)
+/**
  * What a daemon does with what was changed in live and not in git: `heal` writes what git says, `propose` opens a pull request that writes it into the manifests, and leaves it as long as that is open
  */
 drift?: (("heal" | "propose") | null)
@@ -684,6 +699,21 @@ hosts?: (string[] | null)
  * File with the token that lets `comment --publish` send plans of pull requests, and nothing else; without it none are taken
  */
 plansTokenFile?: (string | null)
+} | null)
+/**
+ * Signatures that every plan needs before it is applied: `apply` then takes plans that `holdfast approve` has signed, and nothing else
+ */
+approvals?: ({
+/**
+ * Public keys of SSH whose signatures count, each as a line of a public key file or of a file of allowed signers; a text may hold several lines
+ * 
+ * Items: Type, key and name
+ */
+keys: string[]
+/**
+ * How many of them must have signed; one without this key
+ */
+atLeast?: (number | null)
 } | null)
 /**
  * Subjects whose writes count as this repository's own where the ledger has no record: what one of them wrote last is no adoption, and a later change by hand is drift

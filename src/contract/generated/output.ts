@@ -303,6 +303,10 @@ readonly outcomes: readonly Outcome[]
  */
 readonly diagnostics: readonly Diagnostic[]
 /**
+ * Who has approved the plan that was applied, by their signatures; left out where none was needed
+ */
+readonly approvers?: readonly Approver[]
+/**
  * The extensions that the control plane lacks; left out where it lacks none
  */
 readonly notUsed?: readonly MissingExtension[]
@@ -369,6 +373,19 @@ readonly line: number
  * From 1
  */
 readonly column: number
+}
+/**
+ * Whose signature has approved a plan
+ */
+export type Approver = {
+/**
+ * The name beside the key
+ */
+readonly name: string
+/**
+ * The key, as ssh-keygen -l prints it
+ */
+readonly fingerprint: string
 }
 /**
  * An extension of the interface that the control plane does not have
@@ -516,6 +533,14 @@ readonly token?: string
  * The person for whom the caller acted, as the caller says in `X-Holdfast-Actor`
  */
 readonly actor?: string
+/**
+ * Who made the plan that the write belongs to, as the caller says in `X-Holdfast-Plan`; left out where the plan needed no approval
+ */
+readonly planner?: string
+/**
+ * Who has approved that plan, by the names beside their keys, as the caller says in `X-Holdfast-Plan`
+ */
+readonly approvers?: readonly string[]
 /**
  * Name of the operation; `admin-token` for a change of the administrator's token, `several` for requests that are counted alone, `checkpoint`
  */
@@ -1197,6 +1222,10 @@ readonly counts: {
  * The process that ran it, by its host and number; absent where one process runs all passes
  */
 readonly machine?: string
+/**
+ * Who has approved the plan that was applied, by the names beside their keys; absent where it needed no approval
+ */
+readonly approvers?: readonly string[]
 /**
  * Its id, by which the audit log of the control plane names it; absent where it has written nothing
  */
@@ -2728,6 +2757,23 @@ readonly history?: HistoryReach
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * The signatures without which apply refuses the plan, as the configuration demanded when it was made; left out where it demanded none
+ */
+export type PlanApprovals = {
+/**
+ * How many keys must have signed
+ */
+readonly atLeast: number
+/**
+ * The public keys that may sign, each with its name
+ */
+readonly keys: readonly string[]
+/**
+ * Who has made the plan, as the control plane named the subject; left out where it did not
+ */
+readonly plannedBy?: string
+}
+/**
  * How many steps of each action; drift counts on its own, since a drifted step has an action too
  */
 export type PlanSummary = {
@@ -3158,6 +3204,7 @@ readonly diagnostics: readonly Diagnostic[]
  * What the operator allows by flag: risks, shrink for a source or a control plane that lost much, and policies as `policy:NAME`; left out where that is none
  */
 readonly allows?: readonly (Risk | "shrink" | string)[]
+readonly approvals?: PlanApprovals
 /**
  * What policies over the whole plan find; left out where that is nothing
  */

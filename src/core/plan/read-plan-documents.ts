@@ -1,5 +1,6 @@
 import type { Failure, InterruptedWrite } from "../../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { readApprovalRule } from "../approvals/approval-rule.ts";
 import { exitCodes } from "../errors.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import type { DriftReport } from "../report/report.ts";
@@ -53,6 +54,7 @@ function readDocument(document: Json): PlanDocument | null {
 // All fields that are shown are checked, because the file may come from an untrusted job.
 function isPlan(plan: JsonObject): boolean {
   const { revision, server, complete, summary, ignored, steps, diagnostics, history, hardware } = plan;
+  const { approvals } = plan;
   const { notWritable = [], secretUses = [], interrupted = [], registryOnly = [], policies = [] } = plan;
   return (
     isTextOrNull(revision) &&
@@ -64,6 +66,7 @@ function isPlan(plan: JsonObject): boolean {
     isReach(history) &&
     isListOf(notWritable, isNotWritable) &&
     isHardwareChange(hardware) &&
+    (approvals === undefined || typeof readApprovalRule(approvals) !== "string") &&
     isListOf(secretUses, isSecretUse) &&
     isListOf(interrupted, isInterrupted) &&
     isListOf(registryOnly, isRegistryOnly) &&

@@ -1,5 +1,6 @@
 import type { PlanSignature } from "../../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { type ApprovalRule, readApprovalRule } from "../approvals/approval-rule.ts";
 import { HoldfastError } from "../errors.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import type { Plan } from "./plan.ts";
@@ -15,6 +16,10 @@ export type SignedPlan = {
   readonly diagnostics: readonly Json[];
   /** The risks that flags allowed when the plan was made. */
   readonly allows: readonly string[];
+  /** The signatures that the configuration demanded when the plan was made; null for none. */
+  readonly approvals: ApprovalRule | null;
+  /** Who made a plan that needs approvals; null where the control plane did not say. */
+  readonly plannedBy: string | null;
   readonly signature: PlanSignature;
 };
 
@@ -43,9 +48,18 @@ export function parseSignedPlan(plan: unknown): SignedPlan {
     summary,
     steps: new Map(acting.map((step) => [String(step.identity), step])),
     diagnostics: Array.isArray(diagnostics) ? diagnostics : [],
+    ...approvalsIn(plan),
     allows: Array.isArray(plan.allows) ? plan.allows.map(String) : [],
     signature,
   };
+}
+
+function approvalsIn({ approvals = null }: JsonObject): Pick<SignedPlan, "approvals" | "plannedBy"> {
+  if (approvals === null) return { approvals, plannedBy: null };
+  const rule = readApprovalRule(approvals);
+  if (typeof rule === "string") throw noPlan(rule);
+  const plannedBy = isObject(approvals) && typeof approvals.plannedBy === "string" ? approvals.plannedBy : null;
+  return { approvals: rule, plannedBy };
 }
 
 function readSignature(seal: Json | undefined): PlanSignature | null {

@@ -1,4 +1,5 @@
 import type { Access } from "../../core/access.ts";
+import type { ApprovalFile } from "../../core/approvals/require-approvals.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { firstWriteGuard, type PlanGuards } from "../../core/guards/step-guards.ts";
@@ -51,6 +52,8 @@ export type ApplyMode = {
   readonly approve: ((planned: PlanEvent, located: () => Promise<Plan>) => Promise<Approval>) | null;
   /** The plan that was approved in advance; null without one. */
   readonly signed: SignedPlan | null;
+  /** The signatures of that plan; absent where it needs none. */
+  readonly approvals?: ApprovalFile;
   /** @default "all" */
   readonly scope?: PassScope;
   /** The leader of a daemon, which holds its lease over many passes; null or absent where each pass acquires its own lease. */

@@ -29,6 +29,7 @@ import { warnOfFindings } from "../policies/warn-of-findings.ts";
 import type { SecretValues } from "../secrets/secret-values.ts";
 import { readAccessOf } from "../session.ts";
 import { signableOf, signerOf } from "../signed-inputs.ts";
+import type { Rules } from "../target.ts";
 
 /** A pass that plans and writes nothing. */
 export type PlanMode = {
@@ -86,8 +87,9 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
   // The text of a plan names the places of patches alone.
   const { stopping: signal } = pass.run;
   const located = await locateChanges({ ...livePlan, plan: guarded }, { patchedOnly: !signs, signal });
-  const plan = allows.length === 0 ? located : { ...located, allows };
   const { access, observation } = livePlan;
+  const approvals = approvalsOf(rules, access);
+  const plan = { ...located, ...(allows.length === 0 ? {} : { allows }), ...(approvals && { approvals }) };
   const interrupted = writesOf(livePlan);
   const hardware = hardwareChange(plan, {
     manifests: livePlan.desired.manifests,
@@ -152,6 +154,13 @@ async function withInterrupted(
     records: recordsAfter(foreseen, records),
     writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, run.clock.now()),
   };
+}
+
+// Who is asked to approve it sees who made it.
+function approvalsOf({ approvals: rule }: Rules, access: LivePlan["access"]): PlanEvent["plan"]["approvals"] | null {
+  if (rule === null) return null;
+  const { atLeast, keys } = rule;
+  return { atLeast, keys: keys.map(({ line }) => line), ...(access === null ? {} : { plannedBy: access.subject }) };
 }
 
 function signatureOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): PlanSignature {

@@ -14,6 +14,9 @@ export type CallMarks = {
   /** The commit and the pass that it belongs to, as the caller says. */
   readonly commit?: string;
   readonly pass?: string;
+  /** Who made the plan that it belongs to, and who has approved that, as the caller says. */
+  readonly planner?: string;
+  readonly approvers?: readonly string[];
   readonly keyHash?: string | null;
   readonly fencingNumber?: number | null;
   /** Whether it is only tried, and rolled back. */

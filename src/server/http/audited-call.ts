@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { ACTOR, REVISION } from "../../contract/headers.ts";
+import { ACTOR, PLAN, REVISION } from "../../contract/headers.ts";
 import { isObject, type Json, text } from "../../contract/json.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { toHttpError } from "../../http/http-error.ts";
@@ -12,12 +12,14 @@ import { storageHttpError } from "./storage-http-error.ts";
 export function callMarks({ id, ip, headers }: FastifyRequest, { credential }: Principal): CallMarks {
   const actor = actorIn(headers[ACTOR.toLowerCase()]);
   const revision = headers[REVISION.toLowerCase()];
+  const plan = headers[PLAN.toLowerCase()];
   return {
     requestId: id,
     address: ip,
     ...(credential !== undefined && { token: credential.name }),
     ...(actor !== null && { actor }),
     ...(revision !== undefined && revisionIn(revision)),
+    ...(plan !== undefined && planIn(String(plan))),
   };
 }
 
@@ -73,6 +75,17 @@ function revisionIn(value: string | readonly string[]): Pick<CallMarks, "commit"
     .split(";")
     .map((part) => /^\s*(commit|pass)=([\w.:-]{1,128})\s*$/.exec(part));
   return Object.fromEntries(parts.flatMap((part) => (part === null ? [] : [[part[1], part[2]]])));
+}
+
+const MAX_APPROVERS = 100;
+
+function planIn(value: string): Pick<CallMarks, "planner" | "approvers"> {
+  const parts = value.split(";", MAX_APPROVERS + 1).map((part) => /^\s*(planner|approver)=(\S+)\s*$/.exec(part));
+  const named = (name: string): readonly string[] =>
+    parts.flatMap((part) => (part?.[1] === name ? (actorIn(part[2]) ?? []) : []));
+  const [planner] = named("planner");
+  const approvers = named("approver");
+  return { ...(planner !== undefined && { planner }), ...(approvers.length > 0 && { approvers }) };
 }
 
 /** What a request names: the identity of its manifest, or its path. */
