@@ -40,11 +40,13 @@ export async function startControlPlane(
     process,
     scheduler,
     documentedOnly,
+    rolloutSeconds,
     seed,
   }: {
     readonly process: Process;
     readonly scheduler: Scheduler;
     readonly documentedOnly: boolean;
+    readonly rolloutSeconds: number;
     readonly seed: readonly SeedDocument[];
   },
 ): Promise<SimulatedControlPlane> {
@@ -58,7 +60,7 @@ export async function startControlPlane(
       adminToken: new Secret(ADMIN_TOKEN),
       documentedOnly,
       seed,
-      rolloutSeconds: 3,
+      rolloutSeconds,
       log,
     },
     "/simulation",

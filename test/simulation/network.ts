@@ -39,16 +39,15 @@ export const networkFaults = [
 /** What goes wrong with a request. */
 export type NetworkFault = (typeof networkFaults)[number];
 
+/** Which requests of a process go wrong: after so many, so many, of all or of its writes. */
+export type FaultedRequests = { readonly skip: number; readonly times: number; readonly writes?: boolean };
+
 /** The network between the clients and the control plane. */
 export type Network = {
   /** The connections of a process. */
   readonly dispatchersOf: (process: Process) => OpenDispatchers;
   /** Lets the next requests of a process go wrong, after so many that do not. */
-  readonly inject: (
-    from: string,
-    fault: NetworkFault,
-    which: { readonly skip: number; readonly times: number },
-  ) => void;
+  readonly inject: (from: string, fault: NetworkFault, which: FaultedRequests) => void;
   /** Lets what a killed process has sent arrive late, or at once. */
   readonly killed: (from: string) => void;
   /** Ends all faults that have not happened yet. */
@@ -61,7 +60,13 @@ export type Answer = (request: SentRequest) => Promise<SentReply> | null;
 /** How long a packet takes at most, in milliseconds. */
 const FAST_MS = 20;
 
-type Armed = { readonly from: string; readonly fault: NetworkFault; skip: number; times: number };
+type Armed = {
+  readonly from: string;
+  readonly fault: NetworkFault;
+  readonly writes: boolean;
+  skip: number;
+  times: number;
+};
 
 /** A request that has not arrived. */
 type UnderWay = { readonly from: string; readonly until: number; readonly arrive: () => void; event: Disposable };
@@ -81,9 +86,9 @@ export function createNetwork({
 }): Network {
   let armed: Armed[] = [];
   const underWay = new Set<UnderWay>();
-  const faultOf = (from: string): NetworkFault | null => {
+  const faultOf = (from: string, method: string): NetworkFault | null => {
     for (const one of armed) {
-      if (one.from !== from) continue;
+      if (one.from !== from || (one.writes && method === "GET")) continue;
       if (one.skip > 0) {
         one.skip -= 1;
         continue;
@@ -128,7 +133,7 @@ export function createNetwork({
       void scheduler.after(milliseconds, kind, run);
     deliver("connection", fast(), () => {
       if (!process.passSeam("send")) return;
-      const fault = faultOf(process.name);
+      const fault = faultOf(process.name, dispatch.method);
       if (fault === "refused connection") return fail(codedError("ECONNREFUSED", "connection refused"));
       handler.onRequestStart?.(controller, {});
       if (isOver) return;
@@ -216,9 +221,14 @@ export function createNetwork({
       case "lost request":
         client.fail(draw() * timeoutMs);
         return;
-      case "late request":
-        deliver(draw() * timeoutMs * 0.999, true);
+      case "late request": {
+        const milliseconds = draw() * timeoutMs * 0.999;
+        // Half of them arrive after the client has lost its connection.
+        const isLost = draw() < 0.5;
+        if (isLost) client.fail(draw() * milliseconds);
+        deliver(milliseconds, !isLost);
         return;
+      }
       case "duplicated request":
         deliver(fast(), true);
         deliver(draw() * timeoutMs * 0.999, false);
@@ -257,7 +267,7 @@ export function createNetwork({
         close: async () => {},
       };
     },
-    inject: (from, fault, { skip, times }) => armed.push({ from, fault, skip, times }),
+    inject: (from, fault, { skip, times, writes = false }) => armed.push({ from, fault, writes, skip, times }),
     killed: (from) => {
       for (const packet of underWay) {
         if (packet.from !== from || draw() < 0.5) continue;

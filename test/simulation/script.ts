@@ -23,6 +23,8 @@ export type Happening =
       readonly fault: NetworkFault;
       readonly skip: number;
       readonly times: number;
+      /** Whether only writes meet it. @default false */
+      readonly writes?: boolean;
     }
   /** The remote cannot be reached, for so many milliseconds. */
   | { readonly is: "outage"; readonly ms: number }
@@ -94,6 +96,7 @@ function happening(draw: Draw, { documentedOnly, daemons, reports }: Drawn, isFi
   const clients = reports ? [...healing, "reporter"] : healing;
   const resource = (): string => pick(draw, RESOURCES);
   const some = (): readonly string[] => [...new Set(Array.from({ length: 1 + Math.floor(draw() * 3) }, resource))];
+  const count = (most: number): number => 1 + Math.floor(draw() * most);
   const ms = (): number => Math.floor(draw() < 0.5 ? 20 + draw() * 1000 : 300 + draw() * 9000);
   const faults = networkFaults.filter((fault) => !documentedOnly || fault !== "duplicated request");
   const choices: readonly (readonly [weight: number, make: () => Happening])[] = [
@@ -107,13 +110,11 @@ function happening(draw: Draw, { documentedOnly, daemons, reports }: Drawn, isFi
     [daemons === 1 ? 14 : 0, () => ({ is: "release", resource: resource() })],
     [
       60,
-      () => ({
-        is: "fault",
-        on: pick(draw, clients),
-        fault: pick(draw, faults),
-        skip: Math.floor(draw() * 12),
-        times: 1 + Math.floor(draw() * 3),
-      }),
+      () => {
+        const writes = draw() < 0.6;
+        const skip = Math.floor(draw() * (writes ? 3 : 12));
+        return { is: "fault", on: pick(draw, clients), fault: pick(draw, faults), skip, times: count(3), writes };
+      },
     ],
     [7, () => ({ is: "outage", ms: ms() })],
     [8, () => ({ is: "full", on: pick(draw, [...clients, "server"]), times: 1 + Math.floor(draw() * 3) })],
@@ -157,7 +158,7 @@ export function inWords(event: Happening): string {
     case "release":
       return `a person releases ${event.resource}`;
     case "fault":
-      return `${event.on} meets ${event.times} × ${event.fault}, after ${event.skip} requests`;
+      return `${event.on} meets ${event.times} × ${event.fault}, after ${event.skip} ${event.writes === true ? "writes" : "requests"}`;
     case "outage":
       return `the git remote is away for ${event.ms} ms`;
     case "full":

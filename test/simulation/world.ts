@@ -33,6 +33,9 @@ const QUIET_PASSES = 2;
 
 const FLUSH_MS = 8;
 
+// While a rollout goes on, a control plane refuses another write, which hides a write that is doubled.
+const ROLLOUT_SECONDS = [0.05, 0.4, 3];
+
 /** Runs a script from an empty world to the end, or to the first violation. */
 export async function runScript(script: Script, options: RunOptions = {}): Promise<Ended> {
   const world = await World.create(script, options);
@@ -154,6 +157,7 @@ class World {
       process,
       scheduler: this.#scheduler,
       documentedOnly,
+      rolloutSeconds: ROLLOUT_SECONDS[this.#script.seed % ROLLOUT_SECONDS.length] ?? 0,
       seed: documentedOnly ? SEEDED.map(({ identity, manifest }) => ({ place: identity, manifest })) : [],
     });
     this.#tell("server is up");

@@ -19,6 +19,7 @@ test("a bug that is noticed at the journal ends the pass, and the next pass writ
     process: processOf("server", true),
     scheduler,
     documentedOnly: false,
+    rolloutSeconds: 1,
     seed: [],
   });
   const network = createNetwork({
