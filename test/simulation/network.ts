@@ -104,7 +104,6 @@ export function createNetwork({
   const fast = (): number => draw() * FAST_MS;
   const send = (process: Process, dispatch: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void => {
     let isOver = false;
-    let isStarted = false;
     const fail = (error: Error): void => {
       if (isOver || !process.isAlive()) return;
       isOver = true;
@@ -137,7 +136,6 @@ export function createNetwork({
       if (fault === "refused connection") return fail(codedError("ECONNREFUSED", "connection refused"));
       handler.onRequestStart?.(controller, {});
       if (isOver) return;
-      isStarted = true;
       const request: SentRequest = {
         from: process.name,
         method: dispatch.method,
@@ -161,8 +159,8 @@ export function createNetwork({
             handler.onResponseEnd?.(controller, {});
           }),
       });
+      if (isWrite(request)) process.passSeam("write sent");
     });
-    void isStarted;
   };
   const carry = (
     request: SentRequest,
@@ -280,6 +278,10 @@ export function createNetwork({
       armed = [];
     },
   };
+}
+
+function isWrite({ method, path, body }: SentRequest): boolean {
+  return method !== "GET" && !path.includes("/leases/") && body?.includes('"dryRun":true') !== true;
 }
 
 function page(status: number, text: string): SentReply {

@@ -189,7 +189,10 @@ export class Oracle {
       return;
     }
     const since = times.startedAt - START;
-    for (const { identity, result } of applied.report.outcomes) {
+    const { outcomes } = applied.report;
+    for (const { identity, result } of outcomes) {
+      // The outcome of an interrupted write, which may be of an earlier commit, is told beside that of the step.
+      if (outcomes.filter((one) => one.identity === identity).length > 1) continue;
       const mark = push.declared.get(identity);
       if (mark === undefined || mark === null) continue;
       const written = this.#written.get(identity) ?? [];

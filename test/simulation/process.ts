@@ -13,8 +13,8 @@ export type Process = {
   readonly kill: () => void;
   /** Called at the calls of a seam, at each of which the process may be killed; false if it was. */
   readonly passSeam: (seam: string) => boolean;
-  /** Kills the process at a later call of a seam: at the next one for 1. */
-  readonly killAt: (nth: number) => void;
+  /** Kills the process at a later call of a seam, or of one seam: at the next one for 1. */
+  readonly killAt: (nth: number, seam?: string) => void;
   /** Makes the next writes of a durable store fail. */
   readonly failWrites: (count: number) => void;
   /** Ends the time in which it starts, when it is not killed and its writes take no time. */
@@ -46,7 +46,7 @@ export function createProcess(
 ): Process {
   let isAlive = true;
   let isStarting = startsAtOnce;
-  let killAt = Number.POSITIVE_INFINITY;
+  let kills: { nth: number; readonly seam: string | undefined } | null = null;
   let failing = 0;
   const kill = (): void => {
     if (!isAlive) return;
@@ -56,8 +56,8 @@ export function createProcess(
   const passSeam = (seam: string): boolean => {
     if (isAlive) {
       scheduler.counts.set(`seam ${seam}`, (scheduler.counts.get(`seam ${seam}`) ?? 0) + 1);
-      killAt -= 1;
-      if (killAt < 1) kill();
+      if (kills !== null && (kills.seam ?? seam) === seam) kills.nth -= 1;
+      if (kills !== null && kills.nth < 1) kill();
     }
     return isAlive;
   };
@@ -69,8 +69,8 @@ export function createProcess(
     name,
     isAlive: () => isAlive,
     kill,
-    killAt: (nth) => {
-      killAt = nth;
+    killAt: (nth, seam) => {
+      kills = { nth, seam };
     },
     failWrites: (count) => {
       failing = count;

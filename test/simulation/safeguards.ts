@@ -149,8 +149,33 @@ export const safeguards: readonly Safeguard[] = [
     replace: 'const scope = "changes";',
   },
   {
-    name: "the rollback of a change that fails",
-    find: 'if (failed !== null) await rollBackTo(transaction, "change", failed.error);',
+    name: "writing without a lease only where there are none",
+    find: "if (!isFinal(sent)) throw notTaken(options, sent);",
     replace: "",
+  },
+  {
+    name: "ending a lease with its time",
+    find: ".filter((lease) => lease.expires_at > now && !isHeldBy(lease, change))",
+    replace: ".filter((lease) => !isHeldBy(lease, change))",
+  },
+  {
+    name: "comparing live with what is declared",
+    find: "return differences(kind.shape, sent, found).every(({ before }) => before === undefined);",
+    replace: "return true;",
+  },
+  {
+    name: "comparing a row of live with what is known of it",
+    find: "else if (known?.isInSync(identity, row.digest)) inSync.add(identity);",
+    replace: "else if (known !== null) inSync.add(identity);",
+  },
+  {
+    name: "calling a write unclear after a server error",
+    find: "if (status >= 500) return status === 501 || ((status === 503 || status === 507) && pause !== null);",
+    replace: "if (status >= 500) return true;",
+  },
+  {
+    name: "taking a lease again that was lost",
+    find: "if (lease !== null && !lease.isLost() && lease.scope === options.scope) {",
+    replace: "if (lease !== null && lease.scope === options.scope) {",
   },
 ];

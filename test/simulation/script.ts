@@ -31,7 +31,14 @@ export type Happening =
   /** The disk of a process is full, for so many writes. */
   | { readonly is: "full"; readonly on: string; readonly times: number }
   /** A process is killed at its nth call of a seam, and starts again after so many milliseconds. */
-  | { readonly is: "kill"; readonly on: string; readonly nth: number; readonly ms: number }
+  | {
+      readonly is: "kill";
+      readonly on: string;
+      readonly nth: number;
+      readonly ms: number;
+      /** Whether only the calls count that have sent a write. @default false */
+      readonly writes?: boolean;
+    }
   /** A process is asked to stop, and starts again after so many milliseconds. */
   | { readonly is: "stop"; readonly on: string; readonly ms: number }
   /** The state of a daemon is lost with its process. */
@@ -118,7 +125,13 @@ function happening(draw: Draw, { documentedOnly, daemons, reports }: Drawn, isFi
     ],
     [7, () => ({ is: "outage", ms: ms() })],
     [8, () => ({ is: "full", on: pick(draw, [...clients, "server"]), times: 1 + Math.floor(draw() * 3) })],
-    [20, () => ({ is: "kill", on: pick(draw, clients), nth: 1 + Math.floor(draw() * 60), ms: ms() })],
+    [
+      20,
+      () => {
+        const writes = draw() < 0.5;
+        return { is: "kill", on: pick(draw, clients), nth: count(writes ? 4 : 60), ms: ms(), writes };
+      },
+    ],
     [8, () => ({ is: "kill", on: "server", nth: 1 + Math.floor(draw() * 40), ms: Math.floor(ms() / 4) })],
     [7, () => ({ is: "stop", on: pick(draw, clients), ms: ms() })],
     [documentedOnly ? 0 : 9, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
@@ -164,7 +177,7 @@ export function inWords(event: Happening): string {
     case "full":
       return `the disk of ${event.on} is full for ${event.times} writes`;
     case "kill":
-      return `${event.on} is killed at its call ${event.nth} of a seam, and starts again ${event.ms} ms later`;
+      return `${event.on} is killed ${event.writes === true ? `when it has sent write ${event.nth}` : `at its call ${event.nth} of a seam`}, and starts again ${event.ms} ms later`;
     case "stop":
       return `${event.on} is stopped, and starts again ${event.ms} ms later`;
     case "lose":

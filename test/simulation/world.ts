@@ -182,7 +182,7 @@ class World {
       observer: {
         begin: () => {
           isQuiet = this.#quietSince !== null;
-          this.#oracle.began();
+          if (sync === "heal") this.#oracle.began();
         },
         emit: (event) => {
           if (event.what === "finished" || event.what === "applied") this.#oracle.told(JSON.stringify(event));
@@ -309,7 +309,7 @@ class World {
           return this.#later(event.ms, () => this.#restartServer());
         }
         const found = this.#named(event.on);
-        found?.running?.process.killAt(event.nth);
+        found?.running?.process.killAt(event.nth, event.writes === true ? "write sent" : undefined);
         return this.#later(event.ms, () => found && this.#start(found));
       }
       case "stop": {
