@@ -6,7 +6,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { runWarning } from "../core/run-warning.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { type InvocationOf, refuseUnfit } from "./command.ts";
-import { secretFileReader } from "./configuration/secret-file.ts";
+import { secretIn } from "./configuration/secret-file.ts";
 import type { mcp } from "./declarations/mcp.ts";
 import { listenAddress } from "./flags/listen-address.ts";
 import type { MakeProgram } from "./mcp/run-tool.ts";
@@ -65,17 +65,16 @@ async function overHttp(invocation: McpInvocation, servers: Servers): Promise<nu
 /** Fewer characters can be guessed. */
 const LEAST_CHARACTERS = 16;
 
-function tokenReader({ flags, terminal: { env, cwd } }: McpInvocation): () => Secret {
+/** Reads the token; null where there is none that is long enough, so that whoever removes it has ended its use. */
+function tokenReader({ flags, terminal: { env, cwd } }: McpInvocation): () => Secret | null {
   const file = flags.mcpTokenFile;
   const given = new Secret((env.HOLDFAST_MCP_TOKEN ?? "").trim());
-  const read = file === undefined ? () => given : secretFileReader(resolve(cwd, file));
-  const token = read();
-  const length = token?.open().length ?? 0;
-  if (token !== null && length >= LEAST_CHARACTERS) {
-    // A shorter one in the file, later, is none.
+  const read = file === undefined ? () => given : () => secretIn(resolve(cwd, file));
+  const length = read()?.open().length ?? 0;
+  if (length >= LEAST_CHARACTERS) {
     return () => {
       const now = read();
-      return now !== null && now.open().length >= LEAST_CHARACTERS ? now : token;
+      return now !== null && now.open().length >= LEAST_CHARACTERS ? now : null;
     };
   }
   const hint = `give one of at least ${LEAST_CHARACTERS} characters with --mcp-token-file FILE or HOLDFAST_MCP_TOKEN`;

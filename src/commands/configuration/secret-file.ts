@@ -10,7 +10,8 @@ export function secretFileReader(file: string): () => Secret | null {
   };
 }
 
-function secretIn(file: string): Secret | null {
+/** The secret that is in a file now; null if it is missing, cannot be read, or is empty. */
+export function secretIn(file: string): Secret | null {
   try {
     const secret = readGivenText(file).trim();
     return secret === "" ? null : new Secret(secret);

@@ -30,7 +30,7 @@ export async function serveHttp(
   }: {
     readonly host: string;
     readonly port: number;
-    readonly token: () => Secret;
+    readonly token: () => Secret | null;
     readonly log: Log;
     readonly terminal: Terminal;
   },
@@ -64,9 +64,9 @@ export async function serveHttp(
   };
 }
 
-function requireToken({ headers }: FastifyRequest, token: Secret, refused: (caller: string) => number): void {
+function requireToken({ headers }: FastifyRequest, token: Secret | null, refused: (caller: string) => number): void {
   const [, given = ""] = /^bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
-  if (areEqualSecrets(given, token.open())) return;
+  if (token !== null && areEqualSecrets(given, token.open())) return;
   const wait = refused("refused");
   if (wait > 0) throw tooManyRequests(wait, "too many requests without the token");
   throw new HttpError(401, "unauthenticated", "the tools need the token of holdfast mcp, as a bearer token", {

@@ -70,11 +70,16 @@ function readKeyLine(line: string): ApprovalKey | string {
   if (at < 0 || blob === undefined) return `no key of a type that is read follows (${SSH_KEY_TYPES.join(", ")})`;
   const key = readSshPublicKey(words[at] ?? "", blob);
   if (typeof key === "string") return key;
+  if (at > 0 && NO_NAME.test(words[0] ?? "")) return "its first word is the name of who signs, and options follow it";
   const times = readOptions(words.slice(1, at).join(","));
   if (typeof times === "string") return times;
   const name = (at === 0 ? words.slice(2).join(" ") : words[0]) || key.fingerprint;
   return { ...key, ...times, name, line };
 }
+
+// Options in the place of the name would be passed over, and a pattern names nobody.
+const NO_NAME =
+  /[="!*?]|^(?:restrict|cert-authority|pty|user-rc|(?:no-)?[a-z0-9]+-(?:forwarding|required|rc|pty)|no-(?:pty|user-rc))$/i;
 
 type Times = Pick<ApprovalKey, "validAfter" | "validBefore">;
 
@@ -104,7 +109,8 @@ const TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?Z$/;
 function readTime(text: string): number | null {
   const [, year, month, day, hours = "00", minutes = "00", seconds = "00"] = TIME.exec(text) ?? [];
   const time = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
-  return Number.isNaN(time) ? null : time;
+  // A day that no month has would be another one.
+  return Number.isNaN(time) || new Date(time).getUTCDate() !== Number(day) ? null : time;
 }
 
 const SHOWN = 40;

@@ -48,7 +48,8 @@ export function strictestFindings(findings: readonly PolicyFinding[]): readonly 
   const byName = new Map<string, PolicyFinding>();
   for (const finding of findings) {
     const known = byName.get(finding.name);
-    if (known === undefined || RANKS[finding.severity] > RANKS[known.severity]) byName.set(finding.name, finding);
+    // Of two that are as strict the later is told, the operator's: a source does not put its words in their place.
+    if (known === undefined || RANKS[finding.severity] >= RANKS[known.severity]) byName.set(finding.name, finding);
   }
   return [...byName.values()];
 }

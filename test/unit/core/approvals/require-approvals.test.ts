@@ -184,10 +184,18 @@ describe("the rule", () => {
     ['namespaces="git,file"', "its namespaces do not name holdfast-plan"],
     ['valid-before="20270101"', "valid-before is no time in UTC"],
     ['valid-before="20271399Z"', "valid-before is no time in UTC"],
+    ['valid-before="20270231Z"', "valid-before is no time in UTC"],
     ["=", "its options cannot be read"],
   ])("is refused with the option %s", (option, why) => {
     expect(readApprovalRule({ keys: [`ada ${option} ${ada.publicLine}`] })).toContain(why);
   });
+
+  test.each(['valid-before="20200101Z"', "restrict", "no-pty", "!ada,ben", "*"])(
+    "is refused with %s in the place of the name",
+    (first) => {
+      expect(readApprovalRule({ keys: [`${first} ${ada.publicLine}`] })).toContain("its first word is the name");
+    },
+  );
 
   test("names one key once, and no RSA key below 2,048 bits", () => {
     const twice = readApprovalRule({ keys: [ada.publicLine, `other ${ada.publicLine}`] });

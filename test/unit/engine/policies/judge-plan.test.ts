@@ -193,6 +193,14 @@ describe("the policies of a plan", () => {
     expect(found).toEqual([{ name: "one", severity: "confirm", message: "no", file: "two.yaml", line: 1, column: 1 }]);
   });
 
+  test("of the same name and as strict are told by the last one, which is the operator's", () => {
+    const found = judge([
+      policy("true", { severity: "confirm" }),
+      policy("true", { severity: "confirm", file: "two.yaml" }),
+    ]);
+    expect(found).toMatchObject([{ file: "two.yaml" }]);
+  });
+
   test("deny what they cannot judge, whatever their severity", () => {
     const [found] = judge([policy("after.nothing == 1", { severity: "warn" })]);
     expect(found).toMatchObject({ severity: "deny", column: 7 });
