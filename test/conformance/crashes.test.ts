@@ -5,14 +5,15 @@ import { createLog } from "../../src/log/log.ts";
 import { verifyAuditInDatabase } from "../../src/server/offline-admin.ts";
 import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { machine } from "../support/machine.ts";
-import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
+import { expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
+import { randomFrom } from "../support/random.ts";
 import { type Apart, kill, serveApart } from "../support/serve-apart.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 import { plantWorkspace } from "./platform.ts";
 
 const seed = Number(process.env.HOLDFAST_CRASH_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const crashes = Number(process.env.HOLDFAST_CRASHES ?? 4);
-const chance = chanceFrom(seed);
+const chance = randomFrom(seed);
 const timeout = 180_000 + 10_000 * crashes;
 
 test(`F69 after each kill -9, every acknowledged write is there, once and whole (seed ${seed})`, {

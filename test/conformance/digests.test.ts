@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
 import { undoNewest } from "../support/earlier-schema.ts";
-import { chanceFrom } from "../support/mixed-writes.ts";
+import { randomFrom } from "../support/random.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 import { account, cluster, service, workspace } from "./platform.ts";
 
@@ -176,7 +176,7 @@ const seed = Number(process.env.SEED ?? Date.now());
 test(`however writes and questions come together, everything has the digests of its ranges (seed ${seed})`, async () => {
   const { admin } = await startControlPlane();
   await plant(admin);
-  const chance = chanceFrom(seed);
+  const chance = randomFrom(seed);
   const pick = (below: number): number => Math.floor(chance() * below);
   const some: readonly (() => Promise<unknown>)[] = [
     () =>

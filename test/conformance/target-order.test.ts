@@ -15,7 +15,7 @@ import { NO_MEMORY } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
-import { chanceFrom } from "../support/mixed-writes.ts";
+import { randomFrom } from "../support/random.ts";
 import { sampleApplyEvent } from "../support/sample-apply-event.ts";
 import { databaseOf } from "../support/test-database.ts";
 
@@ -235,7 +235,7 @@ test("what several ask for at once is read once, and read again for who asks lat
 });
 
 test("of processes that take a place at the same time one gets it, and never two", async () => {
-  const random = chanceFrom(1);
+  const random = randomFrom(1);
   const turns = async (most: number): Promise<void> => {
     for (let left = Math.floor(random() * (most + 1)); left > 0; left -= 1) await Promise.resolve();
   };

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { startControlPlane } from "../control-plane.ts";
-import { randomFrom, seedOf } from "../soak/sweep.ts";
+import { seedOf } from "../soak/sweep.ts";
 import { randomTrace } from "../support/model-checker.ts";
+import { randomFrom } from "../support/random.ts";
 import { type World, withLeases, writeProtocol } from "../support/write-protocol.ts";
 import { plantWorkspace, service } from "./platform.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { drawSituation } from "../soak/situation.ts";
-import { randomFrom, seedOf } from "../soak/sweep.ts";
+import { seedOf } from "../soak/sweep.ts";
 import { situationPlane, trySituation } from "../soak/try-situation.ts";
+import { randomFrom } from "../support/random.ts";
 
 // Whoever sees it fail repeats it with SEED=…; `npm run soak` draws three hundred.
 const count = 8;

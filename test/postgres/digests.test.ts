@@ -9,7 +9,7 @@ import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { machine } from "../support/machine.ts";
-import { chanceFrom } from "../support/mixed-writes.ts";
+import { randomFrom } from "../support/random.ts";
 import { databaseOf } from "../support/test-database.ts";
 
 const SAVE = `INSERT INTO digests (prefix, name, marker) VALUES ($1, $2, $3)
@@ -31,7 +31,7 @@ const seed = Number(process.env.SEED ?? Date.now());
 
 test(`what is known of the sums is brought up to date, whatever is committed in which order (seed ${seed})`, async () => {
   const { read, clients } = await openDigests(4);
-  const chance = chanceFrom(seed);
+  const chance = randomFrom(seed);
   const pick = (below: number): number => Math.floor(chance() * below);
   const open = new Set<number>();
   // Of two readers, one of which looks seldom.

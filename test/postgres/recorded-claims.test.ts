@@ -7,7 +7,7 @@ import { databaseClaims } from "../../src/state/open-state.ts";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
-import { chanceFrom } from "../support/mixed-writes.ts";
+import { randomFrom } from "../support/random.ts";
 import { databaseOf } from "../support/test-database.ts";
 
 const server = "https://plane.example.com";
@@ -259,7 +259,7 @@ test(`three processes that claim as sources change never give a resource to two 
     expect(overlaps()).toEqual([]);
   };
   const lane = async (nth: number): Promise<void> => {
-    const chance = chanceFrom(seed + nth);
+    const chance = randomFrom(seed + nth);
     const any = <One>(all: readonly One[]): One => all[Math.floor(chance() * all.length)] as One;
     const claim = claimsOf(machineOf(), async (target) => {
       // A source is read at some moment while others claim.

@@ -11,7 +11,8 @@ import { createSimulatedRollouts } from "../../src/server/rollouts/simulated-rol
 import { account, cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
-import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
+import { expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
+import { randomFrom } from "../support/random.ts";
 import { type Apart, type ApartOptions, kill, serveApart } from "../support/serve-apart.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
@@ -414,7 +415,7 @@ const timeout = 180_000 + 10_000 * crashes;
 test(`F69 with one of three killed again and again, writes resent to any under their key are made once (seed ${seed})`, {
   timeout,
 }, async () => {
-  const chance = chanceFrom(seed);
+  const chance = randomFrom(seed);
   const { data, servers, start } = await sharing([{}, {}, {}]);
   const any = () => servers[Math.floor(chance() * servers.length)] ?? servers[0];
   await plantWorkspace(any().admin);

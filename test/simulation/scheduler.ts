@@ -1,18 +1,15 @@
-// test/simulation: the reconciler and the control plane in one process, in virtual time. See docs/reliability.md#simulation.
+// test/simulation: the reconciler and the control plane in one process, in virtual time. See docs/simulation.md.
+
+import { randomFrom } from "../support/random.ts";
 
 /** A stream of numbers of at least 0 and less than 1, the same for the same seed. */
 export type Draw = () => number;
 
-/** Mulberry32, seeded by a number and a name, so that one stream does not move another. */
+/** Numbers that follow from a seed and a name, so that one stream does not move another. */
 export function drawsOf(seed: number, name: string): Draw {
   let state = seed >>> 0;
   for (const character of name) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return randomFrom(state);
 }
 
 /** The number of calls to the thread pool that have not ended: they take real time, which a step waits for. */

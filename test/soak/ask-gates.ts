@@ -8,7 +8,7 @@ import { requireKind } from "../../src/core/kind.ts";
 import { gateAskerOf } from "../../src/engine/gates/ask-gates.ts";
 import { kindsByType } from "../../src/kinds/index.ts";
 import { startReceiver } from "../support/http-receiver.ts";
-import { randomFrom } from "./sweep.ts";
+import { randomFrom } from "../support/random.ts";
 
 const KEY = "the key of the service";
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };

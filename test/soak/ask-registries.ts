@@ -4,6 +4,7 @@ import { requireKind } from "../../src/core/kind.ts";
 import { gateAskerOf } from "../../src/engine/gates/ask-gates.ts";
 import { kindsByType } from "../../src/kinds/index.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { randomFrom } from "../support/random.ts";
 import type { Server } from "../support/server.ts";
 import {
   type Fault,
@@ -16,7 +17,6 @@ import {
   startEvidence,
 } from "./gate-evidence.ts";
 import { openTargets } from "./promotions.ts";
-import { randomFrom } from "./sweep.ts";
 
 const readings: readonly Fault[] = ["none", "red", "timeout", "error", "reset", "nonsense", "missing", "not a number"];
 

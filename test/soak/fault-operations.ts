@@ -1,18 +1,10 @@
 import { type OperationName, operations } from "../../src/contract/operations.ts";
 import type { Asked } from "../support/fault-proxy.ts";
+import { randomFrom } from "../support/random.ts";
 import { lay, startWorld, wantedOf } from "./commits.ts";
 import type { ControlPlaneSort } from "./control-planes.ts";
 import { faultKinds } from "./fault-kinds.ts";
-import {
-  collect,
-  type Findings,
-  inParallel,
-  nothingFound,
-  randomFrom,
-  record,
-  type SweepResult,
-  sample,
-} from "./sweep.ts";
+import { collect, type Findings, inParallel, nothingFound, record, type SweepResult, sample } from "./sweep.ts";
 import { applying, endTrial, notAtRest, runJudged, settle, type Trial } from "./trial.ts";
 
 /** An operation that the reconciler uses, dry runs apart from writes. */

@@ -8,9 +8,10 @@ import { manifestTypes } from "../../src/schema/schemas.ts";
 import { baseCount, corpusFiles, isUpload, makeSecrets, own, variantsByType } from "../conformance/platform-world.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { ownPostgres } from "../support/own-postgres.ts";
+import { randomFrom } from "../support/random.ts";
 import { type Server, serve, serveProcess } from "../support/server.ts";
 import { exampleCount, examples, type Source, sourceOf } from "../support/source.ts";
-import { randomFrom, sample, seedOf } from "./sweep.ts";
+import { sample, seedOf } from "./sweep.ts";
 
 /**
  * How many manifests are drawn of each type: that many of its variants, and combinations of two where these are too few;

@@ -1,6 +1,7 @@
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import type { ControlPlaneSort } from "./control-planes.ts";
-import { collect, type Findings, inParallel, randomFrom, record, type SweepResult, sample } from "./sweep.ts";
+import { collect, type Findings, inParallel, record, type SweepResult, sample } from "./sweep.ts";
 import { applying, endTrial, settle, startTrial, type Trial, wantedOn } from "./trial.ts";
 
 /** Where an apply is killed: as a request leaves it, between effect and reply, after a reply, or in its ledger. */

@@ -2,10 +2,11 @@ import { eventually } from "../support/eventually.ts";
 import { passOn } from "../support/fault-proxy.ts";
 import { type Files, foundations, prompt, service, team } from "../support/manifests.ts";
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import type { Source } from "../support/source.ts";
 import { operatorOf, type Upstream, upstreamOf } from "../support/upstream.ts";
 import type { Behind, ControlPlaneSort } from "./control-planes.ts";
-import { type Findings, randomFrom, record, type SweepResult } from "./sweep.ts";
+import { type Findings, record, type SweepResult } from "./sweep.ts";
 import { identityOf, notAtRest } from "./trial.ts";
 
 const signals = ["SIGKILL", "SIGSTOP", "SIGTERM"] as const;

@@ -12,9 +12,9 @@ import { type Mode, reconcile } from "../../src/engine/reconcile.ts";
 import { planFile } from "../../src/render/pass-report.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { emptyList, faultProxy } from "../support/fault-proxy.ts";
+import { randomFrom } from "../support/random.ts";
 import { terminalOf } from "../unit/commands/terminal.ts";
 import { write } from "../unit/source/source.ts";
-import { randomFrom } from "./sweep.ts";
 
 const PER_PLATFORM = 20;
 

@@ -12,6 +12,7 @@ import type { ApplyMode } from "../../src/engine/passes/apply-pass.ts";
 import { reconcile } from "../../src/engine/reconcile.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import type { Files } from "../support/manifests.ts";
+import { randomFrom } from "../support/random.ts";
 import type { Server } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { terminalOf } from "../unit/commands/terminal.ts";
@@ -29,7 +30,6 @@ import {
   startEvidence,
   textOf,
 } from "./gate-evidence.ts";
-import { randomFrom } from "./sweep.ts";
 
 /** How large a sweep of promotions is. */
 export type PromotionSweep = {

@@ -1,10 +1,11 @@
 import { type Fault, silence } from "../support/fault-proxy.ts";
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import { type ServerProcess, serveProcess } from "../support/server.ts";
 import { lay, startWorld, wantedOf } from "./commits.ts";
 import type { ControlPlaneSort } from "./control-planes.ts";
 import { faultKinds } from "./fault-kinds.ts";
-import { collect, type Findings, inParallel, nothingFound, randomFrom, record, type SweepResult } from "./sweep.ts";
+import { collect, type Findings, inParallel, nothingFound, record, type SweepResult } from "./sweep.ts";
 import { applying, endTrial, type Judged, notAtRest, runJudged, settle, type Trial } from "./trial.ts";
 
 const commitsPerWorld = 4;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { randomFrom } from "../support/random.ts";
 import { drawSituation } from "./situation.ts";
-import { randomFrom, seedOf } from "./sweep.ts";
+import { seedOf } from "./sweep.ts";
 import { situationPlane, trySituation } from "./try-situation.ts";
 
 const count = process.env.SOAK === "all" ? 1500 : 150;

@@ -4,10 +4,10 @@ import { askDaemon } from "../../src/daemon/control-socket.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, faultProxy } from "../support/fault-proxy.ts";
 import { type Files, foundations, service } from "../support/manifests.ts";
+import { randomFrom } from "../support/random.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, type Upstream, upstreamOf } from "../support/upstream.ts";
 import { faultKinds } from "./fault-kinds.ts";
-import { randomFrom } from "./sweep.ts";
 
 /** How long a daemon is watched, and how much it looks after. */
 export type DaemonSoak = { readonly passes: number; readonly manifests: number; readonly seed: number };

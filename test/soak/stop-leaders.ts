@@ -1,8 +1,9 @@
 import type { Asked, Fault } from "../support/fault-proxy.ts";
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import { sourceOf } from "../support/source.ts";
 import { controlPlane } from "./control-planes.ts";
-import { collect, type Findings, inParallel, randomFrom, record, type SweepResult, sample } from "./sweep.ts";
+import { collect, type Findings, inParallel, record, type SweepResult, sample } from "./sweep.ts";
 import {
   applying,
   endTrial,

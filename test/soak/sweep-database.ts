@@ -5,9 +5,10 @@ import { describe, expect, test } from "vitest";
 import type { Migrations } from "../../src/store/migrate.ts";
 import { contentOf, fillTables, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { randomFrom } from "../support/random.ts";
 import { soakSizes } from "./sizes.ts";
 import { type Fault, type Faulty, type Point, runWithFault, whyNoStrace } from "./strace.ts";
-import { countPoints, nothingFound, randomFrom, record, sample, seedOf } from "./sweep.ts";
+import { countPoints, nothingFound, record, sample, seedOf } from "./sweep.ts";
 
 const calls = ["pwrite64", "fsync", "ftruncate", "openat", "?unlink,unlinkat", "?rename,?renameat,renameat2"];
 const faults: readonly Fault[] = ["killed", "full once", "full from then on"];

@@ -17,10 +17,11 @@ import { type Files, foundations, service, team } from "../support/manifests.ts"
 import { type NetworkHost, NO_NETWORK, openNetwork } from "../support/network-hosts.ts";
 import type { Postgres } from "../support/postgres.ts";
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import { type ServerProcess, serveProcess } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 import { operatorOf, type Upstream, upstreamOf } from "../support/upstream.ts";
-import { type Findings, randomFrom } from "./sweep.ts";
+import type { Findings } from "./sweep.ts";
 import { identityOf, notAtRest } from "./trial.ts";
 
 /** What happened to the machines of a fleet, and what was found. */

@@ -18,11 +18,11 @@ import { shareCommitReads } from "../../src/source/git/share-commit-reads.ts";
 import { withBackoff } from "../../src/source/remote/with-backoff.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { foundations, service } from "../support/manifests.ts";
+import { randomFrom } from "../support/random.ts";
 import { type RolloutMode, type RolloutRequest, rolloutProxy } from "../support/rollout-proxy.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
-import { randomFrom } from "./sweep.ts";
 
 /** What the sweep of stages did, and where production began before it was allowed to. */
 export type StageSweep = {

@@ -5,10 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type FrontMoment, startFrontProxy } from "../support/front-proxy.ts";
 import { foundations } from "../support/manifests.ts";
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import { type S3Double, startS3Double } from "../support/s3-double.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
-import { randomFrom, sample } from "./sweep.ts";
+import { sample } from "./sweep.ts";
 
 /** Where the files go: a folder of the control plane, through it, or a bucket. */
 export type UploadPlace = "folder" | "served" | "bucket";

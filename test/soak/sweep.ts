@@ -73,17 +73,6 @@ export function seedOf(environment: { readonly SEED?: string | undefined } = pro
   return Number.isSafeInteger(given) && given >= 0 ? given : Math.floor(Math.random() * 2 ** 31);
 }
 
-/** Numbers from 0 up to 1 that follow from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Some of the items, drawn at random; all of them, in order, where there are no more than that. */
 export function sample<Item>(items: readonly Item[], size: number, random: () => number): readonly Item[] {
   if (items.length <= size) return items;

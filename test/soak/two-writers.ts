@@ -1,9 +1,10 @@
 import { passOn } from "../support/fault-proxy.ts";
 import type { Running } from "../support/process.ts";
+import { randomFrom } from "../support/random.ts";
 import { sourceOf } from "../support/source.ts";
 import { lay, startWorld, wantedOf } from "./commits.ts";
 import type { ControlPlaneSort } from "./control-planes.ts";
-import { collect, type Findings, inParallel, randomFrom, record, type SweepResult } from "./sweep.ts";
+import { collect, type Findings, inParallel, record, type SweepResult } from "./sweep.ts";
 import { applying, endTrial, type Judged, notAtRest, runJudged, settle, type Trial } from "./trial.ts";
 
 const perWorld = 5;

@@ -137,14 +137,3 @@ async function expectWhole(admin: Caller, counts: ReadonlyMap<string, number>): 
   }
   expect(new Map([...found].toSorted())).toEqual(new Map([...counts].toSorted()));
 }
-
-/** Numbers from 0 to 1 that follow from a seed alone (mulberry32). */
-export function chanceFrom(seed: number): Chance {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

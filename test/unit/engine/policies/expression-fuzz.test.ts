@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { compileExpression } from "../../../../src/engine/policies/expression.ts";
 import { expressionSubject } from "../../../../src/engine/policies/expression-subject.ts";
+import { randomFrom } from "../../../support/random.ts";
 
 const CASES = Number(process.env.FUZZ_CASES ?? 4000);
 
@@ -81,19 +82,8 @@ const forms: readonly ((one: string, other: string) => string)[] = [
   (one) => `type(${one}) == int`,
 ];
 
-/** Mulberry32: the same numbers on every run. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    const mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    const more = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((more ^ (more >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 test("any expression is a verdict or an error with its place, and never anything else", { timeout: 120_000 }, () => {
-  const random = seededRandom(45);
+  const random = randomFrom(45);
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random() * items.length)];
     if (item === undefined) throw new TypeError("nothing to pick");
