@@ -21,10 +21,10 @@ export function filesOf({ find }: Pick<Mutation, "find">, root: string): readonl
 }
 
 /** Takes a safeguard out of the code below a folder. */
-export function applyMutation(mutation: Mutation, root: string): void {
+export function applyMutation(mutation: Pick<Mutation, "name" | "find" | "replace">, root: string): void {
   const [file, ...more] = filesOf(mutation, root);
   if (file === undefined || more.length > 0) {
-    throw new Error(`${mutation.name}: \`${mutation.find}\` is to be in the code once: change it in mutations.ts`);
+    throw new Error(`${mutation.name}: \`${mutation.find}\` is to be in the code once: change it where it is listed`);
   }
   writeFileSync(
     file,

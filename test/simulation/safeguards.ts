@@ -1,10 +1,7 @@
+import type { Mutation } from "../mutations/mutations.ts";
+
 /** A safeguard that is taken out of a copy of the checkout: the simulation has to notice. */
-export type Safeguard = {
-  readonly name: string;
-  /** Text of the code that occurs once. */
-  readonly find: string;
-  readonly replace: string;
-};
+export type Safeguard = Omit<Mutation, "killedBy">;
 
 /** The safeguards that the simulation is to notice when they are gone. */
 export const safeguards: readonly Safeguard[] = [

@@ -1,9 +1,9 @@
 // Takes one safeguard after the other out of a copy of the checkout, and runs the simulation there until it notices.
 // Arguments name the safeguards; without any, all are taken out. `--steps` is the most events for each.
 import { spawnSync } from "node:child_process";
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { applyMutation } from "../mutations/apply-mutation.ts";
 import { copyCheckout } from "../support/copy-checkout.ts";
 import { publish } from "./publish.ts";
 import type { SimulationResult } from "./run.ts";
@@ -47,20 +47,12 @@ function table(): string {
   return ["| without | noticed as | steps |", "| --- | --- | ---: |", ...rows].join("\n");
 }
 
-function takeOut({ name, find, replace }: Safeguard): TakenOut {
+function takeOut(safeguard: Safeguard): TakenOut {
+  const { name } = safeguard;
   const folder = copyCheckout();
   try {
     spawnSync(process.execPath, ["scripts/generate.ts"], { cwd: folder, stdio: "ignore" });
-    const files = globSync("src/**/*.ts", { cwd: folder }).filter((file) =>
-      readFileSync(join(folder, file), "utf8").includes(find),
-    );
-    const [file] = files;
-    if (file === undefined || files.length > 1) throw new Error(`${name}: \`${find}\` is to be in the code once`);
-    const text = readFileSync(join(folder, file), "utf8");
-    writeFileSync(
-      join(folder, file),
-      text.replace(find, () => replace),
-    );
+    applyMutation(safeguard, folder);
     const args = ["test/simulation/run.ts", "--seed", values.seed, "--steps", values.steps, "--no-shrink", "--json"];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
     const result = parsed(stdout);
