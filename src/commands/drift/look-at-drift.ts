@@ -9,12 +9,13 @@ import type { ForgeProposal } from "../../forge/forge.ts";
 import { codeSpan } from "../../render/markdown/code-markup.ts";
 import type { Invocation } from "../command.ts";
 import { openForge } from "../configuration/choose-forge.ts";
-import { type ProposalPlace, proposalPlace } from "../promote/propose.ts";
+import { baseOf, type ProposalPlace } from "../promote/open-proposal.ts";
+import { proposalPlace } from "../promote/propose.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { FoundTargets } from "../targets/find-targets.ts";
 import { otherReaderOf } from "../targets/other-reader-of.ts";
 import type { Terminal } from "../terminal.ts";
-import { driftNames, proposeDrift, reportedDrift, withdrawDrift } from "./propose-drift.ts";
+import { driftNamed, proposeDrift, reportedDrift, withdrawDrift } from "./propose-drift.ts";
 
 /** The number and the address of a pull request. */
 export type OpenProposal = Pick<ForgeProposal, "number" | "url">;
@@ -114,8 +115,8 @@ async function stateOf(
   limited: Pick<Terminal, "clock" | "stopping">,
 ): Promise<ForgeProposal["state"] | null> {
   const forge = await openForge(place, limited);
-  const names = await driftNames(target, branch, forge);
-  const proposals = await forge.proposals(names);
+  const named = driftNamed(target, branch);
+  const proposals = await forge.proposals({ branch: named.branch, base: await baseOf(named, forge) });
   return proposals.find((one) => one.number === number)?.state ?? null;
 }
 

@@ -3,15 +3,11 @@
 import type { DriftProposalReport } from "../../contract/generated/output.ts";
 import { unifiedDiff } from "../../core/diff/text-diff.ts";
 import type { DriftEvent, DriftProposal, PromotedFile } from "../../core/report/events.ts";
-import type { Forge } from "../../forge/forge.ts";
-import { postStickyProposal, withdrawStickyProposal } from "../../forge/sticky-proposal.ts";
-import { printable } from "../../render/escape.ts";
 import { codeSpan } from "../../render/markdown/code-markup.ts";
 import { driftProposalMarkdown, driftProposalTitle } from "../../render/markdown/drift-proposal.ts";
-import { UnsettledSourceError } from "../../source/source-error.ts";
-import { openForge } from "../configuration/choose-forge.ts";
+import type { ProposalPlace } from "../promote/open-proposal.ts";
+import { openProposal, type ProposalName, withdrawProposal } from "../promote/open-proposal.ts";
 import { inRepository } from "../promote/promoted-files.ts";
-import type { ProposalPlace } from "../promote/propose.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -62,24 +58,16 @@ export async function proposeDrift(
   }: HeldFor & { readonly target: CommandTarget; readonly place: ProposalPlace; readonly server: string },
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<NonNullable<DriftProposalReport["pullRequest"]>> {
-  const parent = requireCommit(proposal);
-  const forge = await openForge(place, terminal);
   const text = { ...report, target: target.name, server, heldFor };
-  const title = driftProposalTitle(text);
-  const { name, branch, base } = await driftNames(target, proposal.branch, forge);
-  const { what, number, url } = await postStickyProposal(forge, {
-    name,
-    title,
+  const change = {
+    title: driftProposalTitle(text),
     body: driftProposalMarkdown(text),
-    base,
-    commit: {
-      branch,
-      parent,
-      message: messageOf(title, report),
-      files: files.map(({ path, after, isNew }) => ({ path, text: after, isNew })),
-    },
-  });
-  return { result: what, number, url, branch };
+    revision: proposal.revision,
+    noCommit: "the manifests are not those of a commit, so no pull request can change them",
+    changed: report.proposed,
+    files,
+  };
+  return openProposal(driftNamed(target, proposal.branch), change, { place, terminal });
 }
 
 /** Closes the open pull request of drift of which nothing is left; null if there is none. */
@@ -97,10 +85,7 @@ export async function withdrawDrift(
   },
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<DriftProposalReport["pullRequest"]> {
-  const forge = await openForge(place, terminal);
-  const names = await driftNames(target, ofFolder, forge);
-  const withdrawn = await withdrawStickyProposal(forge, names, why);
-  return withdrawn && { result: "withdrawn", ...withdrawn, branch: names.branch };
+  return withdrawProposal(driftNamed(target, ofFolder), why, { place, terminal });
 }
 
 /** Why a pull request is closed of which nothing is left. */
@@ -108,34 +93,7 @@ export function agreeAgain({ name }: CommandTarget): string {
   return `Git and live agree again on target ${codeSpan(name)}, so this was closed.`;
 }
 
-/** The name of the proposal of a target, its branch, and the branch that it is for. */
-export async function driftNames(
-  { name, remote }: CommandTarget,
-  branch: string | null,
-  forge: Pick<Forge, "defaultBranch">,
-): Promise<{ readonly name: string; readonly branch: string; readonly base: string }> {
-  const ofFolder = remote === null ? branch : (remote.ref?.replace(/^refs\/heads\//, "") ?? null);
-  return {
-    name: `drift ${name}`,
-    branch: `holdfast/drift-${name}`,
-    base: ofFolder ?? (await forge.defaultBranch()),
-  };
-}
-
-// The branch begins at the commit that was read.
-function requireCommit({ revision }: DriftProposal): string {
-  if (revision !== null) return revision;
-  throw new UnsettledSourceError(
-    "invalid",
-    "the manifests are not those of a commit, so no pull request can change them",
-    {
-      hint: "commit them and push the commit, or use --dry-run",
-    },
-  );
-}
-
-// Without names of fields: a forge reads commands such as `closes #1` in a commit message.
-function messageOf(title: string, { proposed }: ReportedDrift["report"]): string {
-  const lines = proposed.map(({ identity }) => `- ${printable(identity)}`);
-  return `${title}\n\n${lines.join("\n")}\n`;
+/** The pull request of the drift of a target, and its branch. */
+export function driftNamed(target: CommandTarget, ofFolder: string | null): ProposalName {
+  return { name: `drift ${target.name}`, branch: `holdfast/drift-${target.name}`, target, ofFolder };
 }

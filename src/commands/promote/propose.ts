@@ -1,21 +1,15 @@
 import type { PromotionReport } from "../../contract/generated/output.ts";
 import type { PromotionEvent } from "../../core/report/events.ts";
-import type { Forge } from "../../forge/forge.ts";
-import { postStickyProposal, withdrawStickyProposal } from "../../forge/sticky-proposal.ts";
-import { printable } from "../../render/escape.ts";
 import { codeSpan } from "../../render/markdown/code-markup.ts";
 import { promotionMarkdown, promotionTitle } from "../../render/markdown/promotion.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
-import { UnsettledSourceError } from "../../source/source-error.ts";
 import type { Invocation } from "../command.ts";
-import { chooseRepository, forgeRepository, openForge } from "../configuration/choose-forge.ts";
+import { chooseRepository, forgeRepository } from "../configuration/choose-forge.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PromotionTargets } from "./find-promotion.ts";
+import { openProposal, type ProposalName, type ProposalPlace, withdrawProposal } from "./open-proposal.ts";
 import type { ReportedPromotion } from "./reported-promotion.ts";
-
-/** Where the pull request of a promotion is opened. */
-export type ProposalPlace = ReturnType<typeof chooseRepository>;
 
 /** The repository in which the manifests of a target are. */
 export function proposalPlace(
@@ -34,25 +28,17 @@ export async function proposePromotion(
   place: ProposalPlace,
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<PromotionReport["pullRequest"]> {
-  const { plans } = promotion;
+  const { plans, revision } = promotion;
   if (plans === null) return null;
-  const parent = requireCommit(promotion);
-  const forge = await openForge(place, terminal);
-  const title = promotionTitle(report);
-  const { name, branch, base } = await stickyNames(targets, promotion, forge);
-  const { what, number, url } = await postStickyProposal(forge, {
-    name,
-    title,
+  const change = {
+    title: promotionTitle(report),
     body: promotionMarkdown({ ...report, plans }),
-    base,
-    commit: {
-      branch,
-      parent,
-      message: messageOf(title, report),
-      files: files.map(({ path, after, isNew }) => ({ path, text: after, isNew })),
-    },
-  });
-  return { result: what, number, url, branch };
+    revision,
+    noCommit: "the manifests of the target that is promoted to are not those of a commit",
+    changed: report.promoted,
+    files,
+  };
+  return openProposal(namedIn(targets, promotion), change, { place, terminal });
 }
 
 /** Closes the open pull request of a promotion of which nothing is left; null if there is none. */
@@ -62,12 +48,9 @@ export async function withdrawPromotion(
   place: ProposalPlace,
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<PromotionReport["pullRequest"]> {
-  const forge = await openForge(place, terminal);
-  const names = await stickyNames(targets, promotion, forge);
   const { from, to } = targets;
   const why = `There is nothing to promote from ${codeSpan(from.name)} to ${codeSpan(to.name)} now, so this was closed.`;
-  const withdrawn = await withdrawStickyProposal(forge, names, why);
-  return withdrawn && { result: "withdrawn", ...withdrawn, branch: names.branch };
+  return withdrawProposal(namedIn(targets, promotion), why, { place, terminal });
 }
 
 /** Whether it is about to be known what can be promoted, so that nothing is to be concluded from what cannot be now. */
@@ -82,29 +65,11 @@ export function isUnsettled({ refused }: PromotionReport): boolean {
   });
 }
 
-async function stickyNames({ from, to }: PromotionTargets, { branch }: PromotionEvent, forge: Forge) {
-  const ofFolder = to.remote === null ? branch : (to.remote.ref?.replace(/^refs\/heads\//, "") ?? null);
+function namedIn({ from, to }: PromotionTargets, { branch }: PromotionEvent): ProposalName {
   return {
     name: `promote ${from.name} ${to.name}`,
     branch: `holdfast/promote-${from.name}-to-${to.name}`,
-    base: ofFolder ?? (await forge.defaultBranch()),
+    target: to,
+    ofFolder: branch,
   };
-}
-
-// The branch begins at the commit that was read.
-function requireCommit({ revision }: PromotionEvent): string {
-  if (revision !== null) return revision;
-  throw new UnsettledSourceError(
-    "invalid",
-    "the manifests of the target that is promoted to are not those of a commit",
-    {
-      hint: "commit them and push the commit, or use --dry-run",
-    },
-  );
-}
-
-// Without names of fields: a forge reads commands such as `closes #1` in a commit message.
-function messageOf(title: string, { promoted }: PromotionReport): string {
-  const lines = promoted.map(({ identity }) => `- ${printable(identity)}`);
-  return `${title}\n\n${lines.join("\n")}\n`;
 }
