@@ -183,6 +183,7 @@ async function makePass(
   let memory = known ?? { ...NO_MEMORY, lastApplied: null };
   let isSourceReached = true;
   const keepBegun = async (commit: string): Promise<void> => {
+    if (commit === (memory.begunCommit ?? memory.appliedCommit)) return;
     memory = { ...memory, begunCommit: commit };
     await (await target.state.target()).keepBegun(commit);
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { change } from "../support/drifted-service.ts";
 import { driftOf, planOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -9,20 +10,6 @@ async function applied(server: Server): Promise<Source> {
   const source = await sourceOf(everyKind, server);
   expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   return source;
-}
-
-/** Changes the service behind git's back. */
-async function scale({ call }: Server, replicas: number): Promise<void> {
-  await call("PUT", "/api/svc/v1/apps", {
-    manifest: {
-      type: "service",
-      name: "api",
-      workspace_fqn: "dev:web",
-      image: { type: "image", image_uri: "registry.example.com/api:1.0.0" },
-      ports: [{ port: 8080 }],
-      replicas,
-    },
-  });
 }
 
 /** Where the manifest that is changed states its number of replicas. */
@@ -46,7 +33,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
       invalid: 0,
     });
 
-    await scale(server, 5);
+    await change(server, { replicas: 5 });
     const before = server.effects();
     const ended = await source.runHere(["drift", "-o", "json"]);
     expect(ended.code).toBe(2);
@@ -85,7 +72,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
       const plan = planOf(await source.runHere(["plan", "-o", "json"]));
       return [plan.summary.drift, plan.steps[0]?.changes];
     };
-    await scale(server, 5);
+    await change(server, { replicas: 5 });
     expect(await causes()).toEqual([
       1,
       [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null, ...replicasAt }],
@@ -95,7 +82,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
       1,
       [{ path: "/replicas", label: "replicas", before: 5, after: 4, cause: "conflict", diff: null, ...replicasAt }],
     ]);
-    await scale(server, 2);
+    await change(server, { replicas: 2 });
     expect(await causes()).toEqual([
       0,
       [{ path: "/replicas", label: "replicas", before: 2, after: 4, cause: "manifest", diff: null, ...replicasAt }],
@@ -107,7 +94,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   test("a runner without a record lets the manifests stand in, and says so", async () => {
     const server = await plane.serve();
     const source = await applied(server);
-    await scale(server, 5);
+    await change(server, { replicas: 5 });
     const ended = await source.runHere(["drift", "--state", "elsewhere"]);
     expect(ended.code).toBe(2);
     expect(ended.stdout).toContain("8 of 8 have no record in this state: compared with the manifests here instead");
@@ -133,7 +120,7 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
     const server = await plane.serve();
     const source = await applied(server);
     await source.write("holdfast.yaml", rule);
-    await scale(server, 5);
+    await change(server, { replicas: 5 });
     for (const more of ["", "service_account: runner\n"]) {
       await source.write("services/api.yaml", service("api", `replicas: 2\n${more}`));
       expect(await source.runHere(apply)).toMatchObject({ code: 0 });
@@ -154,7 +141,7 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
     const server = await plane.serve();
     const source = await applied(server);
     await source.write("holdfast.yaml", rule);
-    await scale(server, 5);
+    await change(server, { replicas: 5 });
     const fresh = ["--state", "fresh"];
     expect(await source.runHere([...apply, ...fresh])).toMatchObject({ code: 0 });
     await source.write("holdfast.yaml", "");
@@ -185,7 +172,7 @@ describe("drift", () => {
       "holdfast.yaml",
       'ignore:\n  - { path: /replicas, match: "service/dev:web/*", reason: scaled by hand }\n',
     );
-    await scale(server, 5);
+    await change(server, { replicas: 5 });
     expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
     expect(await source.runHere(["plan", "--detailed-exitcode"])).toMatchObject({
       code: 0,

@@ -4,6 +4,7 @@ import { printable } from "../escape.ts";
 import { cellCode, changeText } from "./change-cell.ts";
 import { codeSpan } from "./code-markup.ts";
 import { fittingRows } from "./fit-markdown.ts";
+import { refusedList } from "./refused-list.ts";
 
 /** The drift of a target as the text of a pull request has it. */
 export type DriftProposalText = Pick<DriftProposalReport, "proposed" | "refused"> & {
@@ -32,7 +33,11 @@ export function driftProposalMarkdown(text: DriftProposalText): string {
   const parts = [
     `What was changed in live on target ${codeSpan(target)}, control plane ${codeSpan(server)}, and not in git.`,
     changesTable(text),
-    refusedList(text),
+    refusedList(text.refused, `**Not proposed: ${text.refused.length}.** Git wins there, whatever becomes of this.`, {
+      rows: MOST_ROWS,
+      characters: MOST_REFUSED,
+      whole: ALL,
+    }),
     ...endsOf(text),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
@@ -57,21 +62,6 @@ function changesTable({ proposed }: DriftProposalText): string {
 
 function known(text: string | null): string {
   return text === null ? "unknown" : cellCode(text);
-}
-
-function refusedList({ refused }: DriftProposalText): string {
-  if (refused.length === 0) return "";
-  const rows = refused
-    .slice(0, MOST_ROWS)
-    .map(({ identity, detail }) => `- ${codeSpan(identity)}: ${codeSpan(detail)}`);
-  const shown = fittingRows(rows, MOST_REFUSED);
-  const left = refused.length - shown.length;
-  return [
-    `**Not proposed: ${refused.length}.** Git wins there, whatever becomes of this.`,
-    "",
-    ...shown,
-    ...(left === 0 ? [] : [`- and ${left} more. ${ALL}`]),
-  ].join("\n");
 }
 
 function endsOf({ heldFor }: DriftProposalText): readonly string[] {

@@ -8,6 +8,7 @@ import { cellCode, cellText, changeText } from "./change-cell.ts";
 import { codeSpan } from "./code-markup.ts";
 import { fittingRows } from "./fit-markdown.ts";
 import { planMarkdown } from "./plan.ts";
+import { refusedList } from "./refused-list.ts";
 
 /** A promotion and its plans, for the text of a pull request. */
 export type PromotionText = Pick<PromotionReport, "from" | "to" | "promoted" | "refused"> & {
@@ -35,7 +36,11 @@ export function promotionMarkdown({ from, to, promoted, refused, plans }: Promot
   const head = [
     `What is live and healthy in ${codeSpan(from)}, for ${codeSpan(to)}.`,
     changesTable({ from, to, promoted }),
-    refusedList(refused),
+    refusedList(refused, `**Not promoted: ${refused.length}**`, {
+      rows: MOST_ROWS,
+      characters: MOST_REFUSED,
+      whole: ALL,
+    }),
   ].filter((part) => part !== "");
   const room = MOST - head.join("\n\n").length;
   return `${[
@@ -85,15 +90,4 @@ function authorsText({ authors }: PromotionText["promoted"][number]): string {
     .map(({ author, commit }) => `${codeSpan(author)} in ${codeSpan(commit.slice(0, 12))}`);
   const left = authors.length - shown.length;
   return [...shown, ...(left === 0 ? [] : [`${left} more`])].join(", ");
-}
-
-function refusedList(refused: PromotionText["refused"]): string {
-  if (refused.length === 0) return "";
-  const rows = refused
-    .slice(0, MOST_ROWS)
-    .map(({ identity, detail }) => `- ${codeSpan(identity)}: ${codeSpan(detail)}`);
-  const shown = fittingRows(rows, MOST_REFUSED);
-  const left = refused.length - shown.length;
-  const more = left === 0 ? [] : [`- and ${left} more. ${ALL}`];
-  return [`**Not promoted: ${refused.length}**`, "", ...shown, ...more].join("\n");
 }
