@@ -6,12 +6,14 @@ import { HoldfastError } from "../core/errors.ts";
 import { runWarning } from "../core/run-warning.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { type InvocationOf, refuseUnfit } from "./command.ts";
+import { readOperatorFile } from "./configuration/read-operator-file.ts";
 import { secretIn } from "./configuration/secret-file.ts";
 import type { mcp } from "./declarations/mcp.ts";
 import { listenAddress } from "./flags/listen-address.ts";
 import type { MakeProgram } from "./mcp/run-tool.ts";
 import { logStopRequest, sayStopped } from "./output/lifecycle.ts";
 import { terminalLog } from "./output/terminal-log.ts";
+import { readSnapshotFile } from "./snapshots/snapshot-file.ts";
 import { markAnswered, say, stoppedBy, writeResult } from "./terminal.ts";
 
 type McpInvocation = InvocationOf<typeof mcp>;
@@ -21,10 +23,12 @@ export async function serveTools(invocation: McpInvocation, program: MakeProgram
   const { flags, terminal } = invocation;
   const { cwd, random } = terminal;
   const at = (path: string | undefined) => (path === undefined ? null : resolve(cwd, path));
-  const plans = at(flags.plans);
+  const [plans, snapshot] = [at(flags.plans), at(flags.snapshot)];
+  // What is wrong with it is told here, and not at the first simulation.
+  if (snapshot !== null) readSnapshotFile(snapshot);
   if (plans !== null) mkdirSync(plans, { recursive: true, mode: 0o700 });
   const { toolServers } = await import("./mcp/create-tool-server.ts");
-  const servers = toolServers(invocation, { plans, snapshot: at(flags.snapshot), random }, program);
+  const servers = toolServers(invocation, { plans, snapshot, random }, program);
   if (flags.listen !== undefined) return overHttp(invocation, servers);
   refuseUnfit(invocation, ["mcpTokenFile"], "it is for --listen: over stdin and stdout there is no token");
   return overStdio(invocation, servers);
@@ -38,8 +42,10 @@ async function overStdio({ terminal }: McpInvocation, servers: Servers): Promise
   // Nothing but messages of the protocol is written there, a failure neither.
   markAnswered(terminal);
   const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
-  const left = Promise.race([once(stdin, "end"), once(stdin, "close"), stopped(stopping)]);
-  const served = serveStdio(servers, { transport: new StdioServerTransport(stdin, stdout) });
+  const { messageLines } = await import("./mcp/message-lines.ts");
+  const lines = messageLines(stdin, stdout);
+  const left = Promise.race([once(lines, "end"), once(lines, "close"), stopped(stopping)]);
+  const served = serveStdio(servers, { transport: new StdioServerTransport(lines, stdout) });
   await left.catch(() => undefined);
   await served.close();
   return stopping.aborted ? endStopped(terminal, null) : 0;
@@ -49,13 +55,15 @@ async function overHttp(invocation: McpInvocation, servers: Servers): Promise<nu
   const { flags, terminal } = invocation;
   const { host, port } = listenAddress(flags.listen ?? "");
   const token = tokenReader(invocation);
+  const { config } = await readOperatorFile(invocation);
+  const hosts = [host, ...(config?.operator.dashboard?.hosts ?? [])];
   if (!isLoopback(host)) {
     const text = `tokens travel in clear to ${host}; put a proxy with TLS before it, or listen on loopback`;
     terminal.warnings.addEarly(runWarning("clear-text", text));
   }
   const log = terminalLog(invocation);
   const { serveHttp } = await import("./mcp/serve-http.ts");
-  await using served = await serveHttp(servers, { host, port, token, log, terminal });
+  await using served = await serveHttp(servers, { host, port, hosts, token, log, terminal });
   logStopRequest(terminal, log);
   await writeResult(terminal, `tools on ${served.url}\n`);
   await stopped(terminal.stopping);

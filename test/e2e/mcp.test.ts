@@ -1,7 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { escapeUnprintable, isPrintable } from "../../src/model/unprintable.ts";
 import { change } from "../support/drifted-service.ts";
 import { type Asked, type FaultProxy, faultProxy } from "../support/fault-proxy.ts";
@@ -145,6 +150,7 @@ test("no argument of any tool makes one write", async () => {
     for (const extra of ["yes", "out", "plan", "embedded", "server", "token", "flags", "allowAdopt", "propose"]) {
       const refused = await callTool(client, name, { ...needed(inputSchema), [extra]: true });
       expect([name, extra, refused.isError, refused.data]).toEqual([name, extra, true, undefined]);
+      expect(refused.text).toContain(`no such argument: ${extra}; it has `);
     }
     for (const [argument, schema] of Object.entries(inputSchema.properties ?? {})) {
       const isList = (schema as { type?: string }).type === "array";
@@ -316,6 +322,38 @@ test("over HTTP the tools need the token", async () => {
   expect(running.stderr()).not.toContain(token);
 });
 
+/** The status of a request with these headers. */
+async function statusOf(url: string, headers: { readonly [name: string]: string }): Promise<number | undefined> {
+  const asked = request(url, { method: "POST", headers: { authorization: `Bearer ${token}`, ...headers } });
+  asked.end();
+  const [{ statusCode }] = (await once(asked, "response")) as [{ statusCode?: number }];
+  return statusCode;
+}
+
+test("over HTTP no page of another site reaches the tools", async () => {
+  const source = await sourceOf({ ...foundations, "holdfast.yaml": "" });
+  const config = join(await temporaryFolder(), "operator.yaml");
+  await writeFile(config, "dashboard:\n  hosts: [tools.example.com]\n");
+  const running = source.start(["mcp", "--listen", "127.0.0.1:0", "--config", config], { HOLDFAST_MCP_TOKEN: token });
+  const [, url = ""] = await running.shows("stdout", /^tools on (http:\/\/127\.0\.0\.1:\d+\/mcp)$/m);
+  // Those that are let in have no body of JSON, which is refused next.
+  for (const [headers, status] of [
+    [{}, 415],
+    [{ host: "localhost:1" }, 415],
+    [{ host: "tools.example.com" }, 415],
+    [{ host: "Tools.example.com:443", origin: "https://tools.example.com" }, 415],
+    [{ origin: "http://localhost:6274" }, 415],
+    [{ host: "evil.example" }, 403],
+    [{ host: "evil.example", origin: "http://evil.example" }, 403],
+    [{ origin: "https://evil.example" }, 403],
+    [{ origin: "https://tools.example.com.evil.example" }, 403],
+    [{ origin: "null" }, 403],
+    [{ origin: "" }, 403],
+  ] as const)
+    expect([headers, await statusOf(url, headers)]).toEqual([headers, status]);
+  expect(await statusOf(url, { authorization: "", origin: "https://evil.example" })).toBe(403);
+});
+
 test("the tools stand in nobody's way: a daemon that holds the lock of the state goes on beside them", async () => {
   const { source, proxy } = await platform();
   const watch = source.start(["watch", "--sink", "file", "--interval", "3600"]);
@@ -327,6 +365,68 @@ test("the tools stand in nobody's way: a daemon that holds the lock of the state
   expect(status.data).toMatchObject({ daemon: { pid: expect.any(Number) }, targets: [{ sync: "Synced" }] });
   for (const name of ["validate", "plan", "drift", "history"]) expect((await callTool(client, name)).exitCode).toBe(0);
   expect(writesIn(proxy, from).filter(({ path }) => !path.includes("/leases"))).toEqual([]);
+});
+
+test("on stdin, what is no message is answered, and the next one is read as ever", async () => {
+  const { folder } = await sourceOf({ "holdfast.yaml": "" });
+  const child = spawn(process.execPath, [inject("holdfast"), "mcp"], {
+    cwd: folder,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const ask = async (line: string) => {
+    child.stdin.write(`${line}\n`);
+    return JSON.parse((await answers.next()).value ?? "");
+  };
+  const refused = async (line: string) => {
+    const { jsonrpc, id, error } = await ask(line);
+    return [jsonrpc, id, error.code, error.message];
+  };
+  const unreadable = ["2.0", null, -32700, expect.stringContaining("Parse error: ")];
+  const invalid = (id: unknown) => ["2.0", id, -32600, expect.stringContaining("Invalid Request: ")];
+  expect(await refused("{")).toEqual(unreadable);
+  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  expect(await ask(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }))).toMatchObject({
+    id: 1,
+    result: { serverInfo: { name: "holdfast" } },
+  });
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n\n \r\n`);
+  for (const line of [
+    "hello",
+    '{"jsonrpc":"2.0","id":2,"method":"ping"',
+    '{"jsonrpc":"2.0","id":2,"method":"ping"}}',
+    `{"jsonrpc":"2.0","id":2,"method":"ping","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
+    '{"jsonrpc":"2.0","id":2,"id":3,"method":"ping"}',
+  ])
+    expect([line.slice(0, 60), await refused(line)]).toEqual([line.slice(0, 60), unreadable]);
+  for (const [line, id] of [
+    ["[]", null],
+    ["3", null],
+    ['{"id":7,"method":"ping"}', 7],
+    ['{"jsonrpc":"1.0","id":"x","method":"ping"}', "x"],
+    [`{"jsonrpc":"2.0","id":2,"method":"ping","params":{"text":"${"x".repeat(12 * 1024 * 1024)}"}}`, null],
+  ] as const)
+    expect([line.slice(0, 60), await refused(line)]).toEqual([line.slice(0, 60), invalid(id)]);
+  // What answers something gets no answer.
+  child.stdin.write('{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}\n{"result":1}\n');
+  expect(await ask('\ufeff{"jsonrpc":"2.0","id":9,"method":"ping"}')).toEqual({ jsonrpc: "2.0", id: 9, result: {} });
+  child.stdin.end("{");
+  expect(JSON.parse((await answers.next()).value ?? "")).toMatchObject({ id: null, error: { code: -32700 } });
+  const [code] = await once(child, "exit");
+  expect(code).toBe(0);
+});
+
+test("a snapshot that cannot be used is told at the start", async () => {
+  const source = await sourceOf({ "holdfast.yaml": "", "other.json": "{}" });
+  for (const [file, why] of [
+    ["absent.json", "absent.json cannot be used as a snapshot"],
+    ["other.json", "it is not in the format"],
+  ] as const)
+    expect(await source.runHere(["mcp", "--snapshot", file])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(why),
+    });
 });
 
 test("wrong flags are refused", async () => {

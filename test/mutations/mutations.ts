@@ -430,12 +430,22 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "asking clients of tools for their token",
-    find: "onRequest: async (request) => requireToken(request, token(), refused),",
+    find: "requireToken(request, token(), refused);",
     replace: "",
     killedBy: {
       project: "e2e",
       file: "test/e2e/mcp.test.ts",
       title: "over HTTP the tools need the token",
+    },
+  },
+  {
+    name: "refusing pages of other sites the tools for agents",
+    find: "requireOwnSite(request, hosts);",
+    replace: "",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/mcp.test.ts",
+      title: "over HTTP no page of another site reaches the tools",
     },
   },
   {

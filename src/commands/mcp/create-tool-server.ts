@@ -1,5 +1,7 @@
 import { fromJsonSchema, McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import PQueue from "p-queue";
+import { isObject } from "../../contract/json.ts";
+import { escapeUnprintable } from "../../model/unprintable.ts";
 import type { Invocation } from "../command.ts";
 import { type Offered, offeredTools } from "./offered-tools.ts";
 import { toReply } from "./reply.ts";
@@ -47,9 +49,28 @@ function schemaOf(tool: Tool, chosen: string | undefined) {
   const { properties, required = [] } = tool;
   const flags = tool.command({}).flags;
   const choice = chosen === undefined && flags.includes("target") ? { target } : {};
-  return fromJsonSchema<ToolArguments>({
+  const known = { ...properties, ...choice };
+  const { "~standard": standard } = fromJsonSchema<ToolArguments>({
     type: "object",
-    properties: { ...properties, ...choice },
+    properties: known,
     ...{ required: [...required], additionalProperties: false },
   });
+  // What the schema says of an argument that it does not have lacks the name.
+  const validate: typeof standard.validate = (given, options) => {
+    const message = unknownArguments(given, Object.keys(known));
+    return message === null ? standard.validate(given, options) : { issues: [{ message }] };
+  };
+  return { "~standard": { ...standard, validate } };
+}
+
+const MOST_NAMES = 5;
+const MOST_OF_NAME = 60;
+
+function unknownArguments(given: unknown, known: readonly string[]): string | null {
+  const names = isObject(given) ? Object.keys(given).filter((name) => !known.includes(name)) : [];
+  if (names.length === 0) return null;
+  const shown = names.slice(0, MOST_NAMES).map((name) => escapeUnprintable(name.slice(0, MOST_OF_NAME)));
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const allowed = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
+  return `no such argument: ${shown.join(", ")}${more}; ${allowed}`;
 }

@@ -5,12 +5,13 @@ import type { Secret } from "../../contract/secret.ts";
 import { areEqualSecrets } from "../../daemon/http/equal-secrets.ts";
 import { listenAt } from "../../daemon/http/listen-at.ts";
 import { HttpError, tooManyRequests } from "../../http/http-error.ts";
+import { isLoopback } from "../../http/loopback.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
 import type { Terminal } from "../terminal.ts";
+import { MOST_BYTES_OF_MESSAGE } from "./message-lines.ts";
 
-const MOST_BYTES = 1024 * 1024;
 /** Wrong tokens that are looked at in a second. */
 const MOST_REFUSED = 10;
 const PATH = "/mcp";
@@ -24,12 +25,15 @@ export async function serveHttp(
   {
     host,
     port,
+    hosts,
     token,
     log,
     terminal,
   }: {
     readonly host: string;
     readonly port: number;
+    /** The names of this host beside those of loopback. */
+    readonly hosts: readonly string[];
     readonly token: () => Secret | null;
     readonly log: Log;
     readonly terminal: Terminal;
@@ -37,7 +41,7 @@ export async function serveHttp(
 ): Promise<HttpTools> {
   const { clock, random, stopping, signal } = terminal;
   const app = createHttpServer({
-    ...{ clock, random, log, bodyLimit: MOST_BYTES, draining: stopping, ending: signal },
+    ...{ clock, random, log, bodyLimit: MOST_BYTES_OF_MESSAGE, draining: stopping, ending: signal },
     readiness: async () => ({ is: "ready" }),
     explain: () => null,
   });
@@ -50,7 +54,10 @@ export async function serveHttp(
     method: ["GET", "POST", "DELETE"],
     url: PATH,
     // Before the body is read.
-    onRequest: async (request) => requireToken(request, token(), refused),
+    onRequest: async (request) => {
+      requireOwnSite(request, hosts);
+      requireToken(request, token(), refused);
+    },
     handler: async (request, reply) =>
       answer(await handler.fetch(toRequest(request, reply), { parsedBody: request.body }), reply),
   });
@@ -62,6 +69,20 @@ export async function serveHttp(
       await app.close();
     },
   };
+}
+
+/**
+ * Refuses a request of a page of another site, and one that addresses this host by another name than its own: a page could
+ * have made its site's name stand for this machine.
+ */
+function requireOwnSite({ hostname, headers: { origin } }: FastifyRequest, hosts: readonly string[]): void {
+  const isOwn = (name: string): boolean => isLoopback(name) || hosts.includes(name.toLowerCase());
+  if (!isOwn(hostname)) {
+    const hint = "the operator key dashboard.hosts names its own";
+    throw new HttpError(403, "misdirected", `this server does not answer to that host name: ${hint}`);
+  }
+  if (origin !== undefined && !isOwn(URL.parse(origin)?.hostname ?? ""))
+    throw new HttpError(403, "cross-site", "a page of another site may not call the tools");
 }
 
 function requireToken({ headers }: FastifyRequest, token: Secret | null, refused: (caller: string) => number): void {

@@ -692,7 +692,7 @@ readers?: (string[] | null)
 actors?: (string[] | null)
 } | null)
 /**
- * Names and addresses of this host beside those of loopback, as browsers address it; under others the dashboard does not answer
+ * Names and addresses of this host beside those of loopback, as browsers address it; under others neither the dashboard answers nor the tools of `holdfast mcp --listen`
  */
 hosts?: (string[] | null)
 /**
