@@ -7,6 +7,7 @@ import type { Head } from "./git/tree.ts";
 import { isBelow } from "./git/tree-entry.ts";
 import { IGNORE_FILE_BYTES, isManifestFile, isSkippedName, OWN_IGNORE_FILE } from "./ignore-files.ts";
 import { fileStatus, readRegularFile } from "./read-regular-file.ts";
+import { isOfPolicies } from "./source-root.ts";
 import { type FolderWalk, placeOf } from "./walk-folder.ts";
 
 /** Whether a walk of a checkout found exactly what its commit has, byte for byte, so that the index is not needed. */
@@ -48,7 +49,10 @@ export function isWithin(walk: FolderWalk, path: string): boolean {
   const steps = path.split("/");
   if (steps.slice(0, -1).some(isSkippedName) || walk.seen.has(path)) return false;
   if (!walk.starts.some((start) => isBelow(path, start) || isBelow(start, path))) return false;
-  return !foldersTo(path).some((each) => walk.excluded.has(placeOf(walk, each)) || walk.leftOut.get(each)?.scope.isOwn);
+  const isRead = isOfPolicies(walk.patches, path);
+  return !foldersTo(path).some(
+    (each) => walk.excluded.has(placeOf(walk, each)) || (!isRead && walk.leftOut.get(each)?.scope.isOwn),
+  );
 }
 
 /** The folders above a path, from the top, and the path itself. */

@@ -2,7 +2,7 @@ import type { Stop } from "../clock/clock.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import type { Stamp } from "./file-stamp.ts";
-import type { PatchFolders } from "./source-root.ts";
+import { isOfPolicies, type PatchFolders } from "./source-root.ts";
 
 /** One file of a source that may hold manifests. */
 export type SourceFile = {
@@ -83,8 +83,7 @@ export function withoutOtherPatches<Files extends RevisionFiles>(revision: Files
 /** A revision whose policies are apart from its manifests; one that cannot be read is an error. */
 export function withPoliciesApart<Files extends RevisionFiles>(revision: Files, folders: PatchFolders): Files {
   const { policies = [] } = folders;
-  const isPolicy = (path: string): boolean =>
-    policies.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  const isPolicy = (path: string): boolean => isOfPolicies(folders, path);
   const [first] = revision.files;
   if (policies.length === 0 || first === undefined) return revision;
   const { apart = [], manifests = [] } = Object.groupBy(revision.files, ({ path }) =>

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { checkoutTop } from "./git/repository-paths.ts";
+import { isBelow } from "./git/tree-entry.ts";
 
 /** Name of the configuration file at the root of a source. */
 export const CONFIG_NAME = "holdfast.yaml";
@@ -113,6 +114,11 @@ export type PatchFolders = {
   /** The folders of policies, which are read whatever ignore files say; they may be absent. @default none */
   readonly policies?: readonly string[];
 };
+
+/** Whether a path below the root is a folder of policies, or lies in one. */
+export function isOfPolicies({ policies = [] }: Partial<PatchFolders> = {}, path: string): boolean {
+  return policies.some((folder) => isBelow(path, folder));
+}
 
 /** No folders of patches. */
 export const NO_FOLDERS: PatchFolders = { own: null, others: [] };

@@ -42,7 +42,8 @@ export async function trackedSelection(walk: FolderWalk, view: IndexView, stop: 
   requirePresent(ofIndex.map(({ path }, index) => ({ path, size: sizes[index] ?? Number.NaN })));
   const contents = await readBlobs(repository, blobs, stop);
   const texts = new Map(ofIndex.map(({ folder }, index) => [folder, Buffer.from(contents[index] ?? []).toString()]));
-  return selectionOf(starts, (folder, above) => {
+  const policies = (walk.patches?.policies ?? []).map((folder) => prefix + folder);
+  return selectionOf(starts, policies, (folder, above) => {
     const place = join(top, folder, OWN_IGNORE_FILE);
     const text = texts.get(folder);
     const files = text === undefined ? openIgnoreFiles([place], shown) : [{ display: shown(place), text, isOwn: true }];

@@ -23,7 +23,7 @@ import {
 import type { Limits } from "./limits.ts";
 import type { pacer } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
-import { optionalStarts, type PatchFolders, startsOf } from "./source-root.ts";
+import { isOfPolicies, optionalStarts, type PatchFolders, startsOf } from "./source-root.ts";
 
 /** Which files of a folder are read. */
 export type FolderOptions = {
@@ -155,11 +155,13 @@ function queueStart(walk: FolderWalk, start: string, outer: readonly Scope[]): v
 
 // Nested starting points reach a folder several times. Scopes that ignore a starting point do not apply below it, so a
 // folder reached again with the same number of scopes has the same scopes, and is skipped.
-function queueFolder({ queued, queue }: FolderWalk, folder: Folder): void {
-  const key = `${folder.scopes.length} ${folder.path}`;
-  if (queued.has(key)) return;
-  queued.add(key);
-  queue.push(folder);
+function queueFolder(walk: FolderWalk, { path, depth, ...folder }: Folder): void {
+  // Policies are read whatever ignore files say.
+  const scopes = isOfPolicies(walk.patches, path) ? [] : folder.scopes;
+  const key = `${scopes.length} ${path}`;
+  if (walk.queued.has(key)) return;
+  walk.queued.add(key);
+  walk.queue.push({ path, depth, scopes });
 }
 
 function withScopeOf(walk: FolderWalk, folder: string, above: readonly Scope[]): readonly Scope[] {
@@ -180,7 +182,8 @@ async function walkEntries(walk: FolderWalk, folder: Folder, pause: ReturnType<t
     return;
   }
   const hasIgnoreFile = entries.some(({ name }) => ignoreFiles.some((own) => own === name));
-  const scopes = hasIgnoreFile ? withScopeOf(walk, folder.path, folder.scopes) : folder.scopes;
+  const isScoped = hasIgnoreFile && !isOfPolicies(walk.patches, folder.path);
+  const scopes = isScoped ? withScopeOf(walk, folder.path, folder.scopes) : folder.scopes;
   for (const entry of entries) {
     const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
     if (entry.isDirectory()) addFolder(walk, { path, depth: folder.depth + 1, scopes }, entry.name);

@@ -215,11 +215,38 @@ describe("policies", () => {
       "holdfast.yaml": "policies: policies\npaths: [services, platform]\n",
       "services/worker.yaml": service("worker"),
     });
-    await source.write(".holdfastignore", "policies/\n");
     await source.write("services/api.yaml", tagged("api", "latest"));
-    const plan = await source.runHere(["plan", "-o", "json"]);
-    expect(plan.code).toBe(5);
-    expect(planOf(plan).diagnostics.filter(({ code }) => code !== "policy")).toEqual([]);
+    const isDenied = async (...more: readonly string[]) => {
+      const plan = await source.runHere(["plan", "-o", "json", ...more]);
+      expect(plan.code).toBe(5);
+      expect(planOf(plan).diagnostics.filter(({ code }) => code !== "policy")).toEqual([]);
+    };
+    for (const pattern of ["policies/", "policies/latest.yaml", "latest.yaml", "*.yaml\n!services/*.yaml"]) {
+      await source.write(".holdfastignore", `${pattern}\n`);
+      await isDenied();
+    }
+    await source.write(".holdfastignore", "");
+    await source.write("policies/.holdfastignore", "*\n");
+    await isDenied();
+    // Of a checkout, also one that git does not track, and one of a folder that is named as a manifest path too.
+    await source.remove("policies/.holdfastignore");
+    await source.write("holdfast.yaml", configured);
+    await source.write(".gitignore", ".holdfast/\npolicies/latest.yaml\n");
+    await source.write(".holdfastignore", "policies/latest.yaml\n");
+    await commitAll(source.folder, "Declare a platform");
+    await isDenied();
+    // And of a commit, whose policies are those that it tracks.
+    await git(source.folder, "add", "--force", "policies/latest.yaml");
+    await commitAll(source.folder, "Track a policy");
+    await git(source.folder, "checkout", "-q", "-b", "change");
+    await source.write("policies/latest.yaml", owner.replace("owner-label", "nothing"));
+    await source.write("services/api.yaml", tagged("api", "latest", "replicas: 2\n"));
+    await isDenied("--base", "main");
+    // One that was removed leaves the checkout other than its commit.
+    await source.write(".holdfastignore", "policies/\n");
+    await commitAll(source.folder, "Change a service");
+    await source.remove("policies/latest.yaml");
+    expect(planOf(await source.runHere(["plan", "-o", "json"])).revision).toBeNull();
   });
 
   test("of the operator judge beside those of the source, and none replaces another one", async () => {

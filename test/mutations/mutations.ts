@@ -459,6 +459,16 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
+    name: "reading policies whatever ignore files say",
+    find: "isOfPolicies({ policies }, folder) ? [] : scopesWithin(folder, above)",
+    replace: "scopesWithin(folder, above)",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/policies.test.ts",
+      title: "are read whatever ignore files say",
+    },
+  },
+  {
     name: "judging by the policies of the base",
     find: "const ofBase = base === null ? [] : [await readAt(base.policyFiles ?? [], { exact, signal })];",
     replace: "const ofBase: ReadPolicies[] = [];",

@@ -61,7 +61,7 @@ const MAX_CHANGED = 200;
 /** Reads the source at a commit of the local repository, without checking it out. */
 export async function readCommitFiles(options: CommitOptions, pace: Pace): Promise<RevisionFiles> {
   const root = realpathSync(options.root);
-  const { repository } = options;
+  const { repository, patches: { policies = [] } = {} } = options;
   if (repository === null) throw noRepository(root);
   const commit = await idOf(options, repository, pace);
   const changed = await readChanged({ ...options, repository, root, commit }, pace);
@@ -71,7 +71,12 @@ export async function readCommitFiles(options: CommitOptions, pace: Pace): Promi
   const listing = { paths: starts, most: options.limits.entries };
   const { around: tree, all } = await listTreeAround(repository, commit, pace, listing);
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
-  const selected = await selectTreeEntries(place, tree, starts, pace);
+  const selected = await selectTreeEntries(
+    { ...place, policies: policies.map((folder) => prefix + folder) },
+    tree,
+    starts,
+    pace,
+  );
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const holds = (start: string, { mode, path }: TreeEntry): boolean =>
     isBelow(path, start) || (mode === SUBMODULE_MODE && isBelow(start, path));

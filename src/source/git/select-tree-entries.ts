@@ -16,6 +16,7 @@ import {
 } from "../ignore-files.ts";
 import { type Limits, tooMany } from "../limits.ts";
 import { type Pace, pacer } from "../pacer.ts";
+import { isOfPolicies } from "../source-root.ts";
 import { readBlobs } from "./blobs.ts";
 import type { Repository } from "./repository-paths.ts";
 import { isBelow, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./tree-entry.ts";
@@ -27,6 +28,12 @@ type Place = {
   readonly prefix: string;
   readonly cwd: string;
   readonly limits: Limits;
+};
+
+/** Where entries are selected. */
+type SelectionPlace = Place & {
+  /** The folders of policies, as paths in the repository. @default none */
+  readonly policies?: readonly string[];
 };
 
 const MAX_TARGET_LENGTH = 4096;
@@ -52,7 +59,7 @@ type Selected = {
 
 /** Selects the entries of a tree by the same rules as the files of a folder. */
 export async function selectTreeEntries(
-  place: Place,
+  place: SelectionPlace,
   tree: readonly TreeEntry[],
   starts: readonly string[],
   pace: Pace,
@@ -67,7 +74,7 @@ export async function selectTreeEntries(
     faults.set(folder, read.faults);
     return read.scopes.length === 0 ? above : [...above, ...read.scopes];
   };
-  const selection = selectionOf(starts, withScopeOf);
+  const selection = selectionOf(starts, place.policies ?? [], withScopeOf);
   const entries: TreeEntry[] = [];
   const links: TreeEntry[] = [];
   const leftOut = new Map<string, number>();
@@ -94,8 +101,17 @@ export type TreeSelection = Pick<Selector, "judge" | "covers"> & {
   readonly judgeSubmodule: (path: string) => "selected" | null;
 };
 
-/** Selects paths below starting points; `withScopeOf` adds the scopes of a folder's own ignore file to those above. */
-export function selectionOf(starts: readonly string[], withScopeOf: WithScopeOf): TreeSelection {
+/**
+ * Selects paths below starting points; `withScopeOf` adds the scopes of a folder's own ignore file to those above. No ignore
+ * file applies in the folders of `policies`.
+ */
+export function selectionOf(
+  starts: readonly string[],
+  policies: readonly string[],
+  scopesWithin: WithScopeOf,
+): TreeSelection {
+  const withScopeOf: WithScopeOf = (folder, above) =>
+    isOfPolicies({ policies }, folder) ? [] : scopesWithin(folder, above);
   const selectors: Selector[] = [];
   for (const start of starts.toSorted((a, b) => a.length - b.length)) {
     if (!selectors.some(({ covers }) => covers(start))) selectors.push(selectorBelow(start, withScopeOf));
