@@ -489,6 +489,16 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
+    name: "counting what somebody has touched the device for",
+    find: "key.application !== null && !isOfTouch(signature)",
+    replace: "false",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/core/approvals/require-approvals.test.ts",
+      title: "a key of the type sk-ssh-ed25519@openssh.com approves a plan",
+    },
+  },
+  {
     name: "counting one key once",
     find: "else if (approvers.some(({ fingerprint }) => fingerprint === key.fingerprint))",
     replace: "else if (approvers.length > rule.keys.length)",

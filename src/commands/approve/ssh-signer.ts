@@ -9,7 +9,7 @@ import { APPROVAL_NAMESPACE } from "../../core/approvals/approval-rule.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { envOfProgram } from "../../engine/run-program.ts";
 import { readGivenText, UnreadableFileError } from "../../files/read-given-file.ts";
-import type { Terminal } from "../terminal.ts";
+import { say, type Terminal } from "../terminal.ts";
 
 /** A key that signs: a private key file, or a public key file of which the agent or a file beside it has the private key. */
 export type SshSigningKey = Disposable & { readonly path: string };
@@ -18,11 +18,17 @@ const MAX_BYTES = 64 * 1024;
 
 /** Makes a signature of a text with `ssh-keygen -Y sign`, which asks for the passphrase by itself. */
 export async function signWithSsh(text: string, { path }: SshSigningKey, terminal: Terminal): Promise<string> {
+  if (isOfDevice(path)) say(terminal, "touch the security key when it asks for it");
   const signed = await runSsh("ssh-keygen", ["-Y", "sign", "-q", "-f", path, "-n", APPROVAL_NAMESPACE], text, terminal);
   if (signed.code === 0) return signed.stdout;
   throw new HoldfastError("error", `ssh-keygen could not sign with ${path}${whyIn(signed.stderr)}`, {
     hint: "name a private key, or the public key of one that ssh-agent has, with --key FILE",
   });
+}
+
+// What ssh-keygen itself says of it is not shown.
+function isOfDevice(path: string): boolean {
+  return [path, `${path}.pub`].some((file) => /^sk-/.test(textOf(file)));
 }
 
 /** The key of this person that may approve a plan: one of `~/.ssh`, else one of the agent. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { readSshPublicKey, SSH_KEY_TYPES, type SshPublicKey } from "./ssh-public-key.ts";
+import { isCertificateType, readSshPublicKey, SSH_KEY_TYPES, type SshPublicKey } from "./ssh-public-key.ts";
 
 /** The namespace of the signatures that approve plans. */
 export const APPROVAL_NAMESPACE = "holdfast-plan";
@@ -66,6 +66,9 @@ const WORD = /(?:[^\s"]|"[^"]*")+/g;
 function readKeyLine(line: string): ApprovalKey | string {
   const words = line.match(WORD) ?? [];
   const at = words.findIndex((word) => SSH_KEY_TYPES.includes(word));
+  const before = at < 0 ? words : words.slice(0, at);
+  if (before.some((word) => isCertificateType(word) || word.split(",").includes("cert-authority")))
+    return "certificates are not read: name the keys themselves";
   const blob = words[at + 1];
   if (at < 0 || blob === undefined) return `no key of a type that is read follows (${SSH_KEY_TYPES.join(", ")})`;
   const key = readSshPublicKey(words[at] ?? "", blob);

@@ -5,8 +5,8 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { HoldfastError } from "../errors.ts";
 import { timestampText } from "../timestamp-text.ts";
 import { APPROVAL_NAMESPACE, type ApprovalKey, type ApprovalRule } from "./approval-rule.ts";
-import { fingerprintOfBlob, readSshPublicKey } from "./ssh-public-key.ts";
-import { isSignedWith, readSshSignatures, type SshSignature } from "./ssh-signature.ts";
+import { fingerprintOfBlob, isCertificateType, readSshPublicKey, typeOfBlob } from "./ssh-public-key.ts";
+import { isOfTouch, isSignedWith, readSshSignatures, type SshSignature } from "./ssh-signature.ts";
 
 /** A file with the signatures of a plan. */
 export type ApprovalFile = { readonly path: string; readonly text: string };
@@ -54,6 +54,7 @@ function keyTypeOf({ type }: SshSignature): string {
 
 function faultOf(signature: SshSignature, digest: string, { keys }: ApprovalRule, now: number): string | null {
   const key = keys.find(({ blob }) => blob === signature.blob);
+  if (isCertificateType(typeOfBlob(signature.blob))) return "it was made with a certificate, and only keys are read";
   if (key === undefined) return `the key ${fingerprintOfBlob(signature.blob)} is none of those that may approve it`;
   if (signature.namespace !== APPROVAL_NAMESPACE)
     return `${key.name} made it for ${signature.namespace || "nothing"}, and not for ${APPROVAL_NAMESPACE}`;
@@ -62,6 +63,7 @@ function faultOf(signature: SshSignature, digest: string, { keys }: ApprovalRule
     return `the key of ${key.name} has not counted since ${timestampText(validBefore)}`;
   if (validAfter !== null && now < validAfter)
     return `the key of ${key.name} does not count until ${timestampText(validAfter)}`;
+  if (key.application !== null && !isOfTouch(signature)) return `nobody has touched the device of ${key.name} for it`;
   return isSignedWith(signature, key, approvalMessage(digest))
     ? null
     : `what ${key.name} has signed is another plan, or the signature is damaged`;
@@ -79,9 +81,18 @@ export function requireApprovals(
   const message = `the plan needs ${atLeast === 1 ? "one approval" : `${atLeast} approvals`}, and has ${given}`;
   throw new HoldfastError("refused", message, {
     hint: hintOf(keys, { atLeast, approvers, path: file.path }),
-    diagnostics: faults.map((summary): Diagnostic => {
-      return { severity: "error", code: "approval", summary, detail: null, file: file.path, line: null, column: null };
-    }),
+    diagnostics: approvalDiagnostics(faults, "error", file.path),
+  });
+}
+
+/** Why signatures of a file do not count, as diagnostics. */
+export function approvalDiagnostics(
+  faults: readonly string[],
+  severity: Diagnostic["severity"],
+  file: string,
+): readonly Diagnostic[] {
+  return faults.map((summary) => {
+    return { severity, code: "approval", summary, detail: null, file, line: null, column: null };
   });
 }
 

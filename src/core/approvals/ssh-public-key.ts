@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import { base64Bytes, positiveInteger, wireStrings } from "./ssh-wire.ts";
+import { base64Bytes, positiveInteger, wireStart, wireStrings } from "./ssh-wire.ts";
 
 /** A public key of SSH that can verify signatures. */
 export type SshPublicKey = {
@@ -9,6 +9,8 @@ export type SshPublicKey = {
   /** `SHA256:…`, as ssh-keygen prints it. */
   readonly fingerprint: string;
   readonly key: KeyObject;
+  /** The application of a key of a FIDO device, which its signatures cover; null for other keys. */
+  readonly application: Buffer | null;
 };
 
 const ED25519_BYTES = 32;
@@ -22,8 +24,30 @@ const curves: ReadonlyMap<string, { readonly name: string; readonly jwk: string;
   ["ecdsa-sha2-nistp521", { name: "nistp521", jwk: "P-521", bytes: 66 }],
 ]);
 
+/** The types of keys of FIDO devices, with those of the keys that they have inside. */
+const fidoTypes: ReadonlyMap<string, string> = new Map([
+  ["sk-ssh-ed25519@openssh.com", "ssh-ed25519"],
+  ["sk-ecdsa-sha2-nistp256@openssh.com", "ecdsa-sha2-nistp256"],
+]);
+
 /** The types of keys that are accepted. */
-export const SSH_KEY_TYPES: readonly string[] = ["ssh-ed25519", "ssh-rsa", ...curves.keys()];
+export const SSH_KEY_TYPES: readonly string[] = ["ssh-ed25519", "ssh-rsa", ...curves.keys(), ...fidoTypes.keys()];
+
+/** The type of the key that makes the numbers of a signature: that inside a FIDO device, or the type itself. */
+export function innerKeyType(type: string): string {
+  return fidoTypes.get(type) ?? type;
+}
+
+/** Whether a type is that of certificates. */
+export function isCertificateType(type: string): boolean {
+  return /-cert-v\d\d@openssh\.com$/.test(type);
+}
+
+/** The type that a key in base64 says it has; empty for what is no key. */
+export function typeOfBlob(blob: string): string {
+  const [type] = wireStart(Buffer.from(blob, "base64"), 1)?.strings ?? [];
+  return type?.toString("latin1") ?? "";
+}
 
 /** The bytes of a coordinate of the curve of a key; null for keys without a curve. */
 export function coordinateBytes(type: string): number | null {
@@ -36,11 +60,13 @@ export function readSshPublicKey(type: string, blob: string): SshPublicKey | str
   const [named, ...parts] = (bytes && wireStrings(bytes)) ?? [];
   if (bytes === null || named === undefined) return "it is cut off or no public key";
   if (named.toString("latin1") !== type) return `it says ${type}, and the key itself is of another type`;
-  const jwk = jwkOf(type, parts);
+  const isFido = fidoTypes.has(type);
+  const application = isFido ? (parts.at(-1) ?? null) : null;
+  const jwk = jwkOf(innerKeyType(type), isFido ? parts.slice(0, -1) : parts);
   if (typeof jwk === "string") return jwk;
   try {
     const key = createPublicKey({ key: jwk, format: "jwk" });
-    return { type, blob, fingerprint: fingerprintOf(bytes), key };
+    return { type, blob, fingerprint: fingerprintOf(bytes), key, application };
   } catch {
     return "it is no valid public key";
   }

@@ -1,6 +1,6 @@
 import { createHash, verify } from "node:crypto";
-import { coordinateBytes, type SshPublicKey } from "./ssh-public-key.ts";
-import { base64Bytes, positiveInteger, wireString, wireStrings } from "./ssh-wire.ts";
+import { coordinateBytes, innerKeyType, type SshPublicKey } from "./ssh-public-key.ts";
+import { base64Bytes, positiveInteger, wireStart, wireString, wireStrings } from "./ssh-wire.ts";
 
 /** A signature as `ssh-keygen -Y sign` makes it (PROTOCOL.sshsig of OpenSSH). */
 export type SshSignature = {
@@ -12,6 +12,8 @@ export type SshSignature = {
   /** The algorithm and the signature proper. */
   readonly type: string;
   readonly value: Buffer;
+  /** Flags and counter of the FIDO device (PROTOCOL.u2f of OpenSSH); empty for other keys. */
+  readonly device: Buffer;
 };
 
 const MAGIC = "SSHSIG";
@@ -38,9 +40,9 @@ function readSshSignature(base64: string): SshSignature | null {
   const strings = wireStrings(bytes.subarray(head.length));
   if (strings === null || strings.length !== 5) return null;
   const [key, namespace, reserved, hash, signature] = strings as [Buffer, Buffer, Buffer, Buffer, Buffer];
-  const [type, value, ...more] = wireStrings(signature) ?? [];
+  const { strings: [type, value] = [], rest: device } = wireStart(signature, 2) ?? {};
   const hashName = hash.toString("latin1");
-  if (type === undefined || value === undefined || more.length > 0) return null;
+  if (type === undefined || value === undefined || device === undefined) return null;
   if (hashName !== "sha256" && hashName !== "sha512") return null;
   return {
     blob: key.toString("base64"),
@@ -49,24 +51,43 @@ function readSshSignature(base64: string): SshSignature | null {
     reserved,
     type: type.toString("latin1"),
     value,
+    device,
   };
 }
 
 /** Whether a signature is one of the message, made with this key. */
-export function isSignedWith(signature: SshSignature, { blob, type, key }: SshPublicKey, message: string): boolean {
-  if (signature.blob !== blob) return false;
-  const data = signedData(signature, message);
-  switch (type) {
-    case "ssh-ed25519":
-      return signature.type === type && verify(null, data, key, signature.value);
-    case "ssh-rsa": {
-      // The old name stands for SHA-1, which is not accepted.
-      const hash = { "rsa-sha2-256": "sha256", "rsa-sha2-512": "sha512" }[signature.type];
-      return hash !== undefined && verify(hash, data, key, signature.value);
-    }
-    default:
-      return signature.type === type && isSignedOnCurve(signature, { type, key }, data);
+export function isSignedWith(signature: SshSignature, of: SshPublicKey, message: string): boolean {
+  const { value, device } = signature;
+  if (signature.blob !== of.blob || device.length !== (of.application === null ? 0 : DEVICE_BYTES)) return false;
+  const { application } = of;
+  const data = application === null ? signedData(signature, message) : signedByDevice(application, signature, message);
+  const type = innerKeyType(of.type);
+  if (type === "ssh-rsa") {
+    // The old name stands for SHA-1, which is not accepted.
+    const hash = { "rsa-sha2-256": "sha256", "rsa-sha2-512": "sha512" }[signature.type];
+    return hash !== undefined && verify(hash, data, of.key, value);
   }
+  if (signature.type !== of.type) return false;
+  return type === "ssh-ed25519"
+    ? verify(null, data, of.key, value)
+    : isSignedOnCurve(value, { type, key: of.key }, data);
+}
+
+/** A byte with flags and a counter of four. */
+const DEVICE_BYTES = 5;
+const USER_PRESENT = 1;
+
+/** Whether somebody has touched the device for a signature: a program alone could have asked it for any other. */
+export function isOfTouch({ device: [flags = 0] }: SshSignature): boolean {
+  return (flags & USER_PRESENT) !== 0;
+}
+
+function signedByDevice(application: Buffer, signature: SshSignature, message: string): Buffer {
+  return Buffer.concat([sha256(application), signature.device, sha256(signedData(signature, message))]);
+}
+
+function sha256(data: Buffer | string): Buffer {
+  return createHash("sha256").update(data).digest();
 }
 
 function signedData({ namespace, reserved, hash }: SshSignature, message: string): Buffer {
@@ -75,11 +96,7 @@ function signedData({ namespace, reserved, hash }: SshSignature, message: string
   return Buffer.concat([Buffer.from(MAGIC), ...parts.map(wireString)]);
 }
 
-function isSignedOnCurve(
-  { value }: SshSignature,
-  { type, key }: Pick<SshPublicKey, "type" | "key">,
-  data: Buffer,
-): boolean {
+function isSignedOnCurve(value: Buffer, { type, key }: Pick<SshPublicKey, "type" | "key">, data: Buffer): boolean {
   const bytes = coordinateBytes(type);
   const numbers = wireStrings(value)?.map(positiveInteger) ?? [];
   const [r, s] = numbers;

@@ -2,15 +2,25 @@ const LENGTH_BYTES = 4;
 
 /** The strings of which a message in the encoding of SSH consists (RFC 4251, section 5); null where it does not consist of strings. */
 export function wireStrings(bytes: Buffer): readonly Buffer[] | null {
+  const { strings, rest } = wireStart(bytes, Infinity) ?? {};
+  return strings !== undefined && rest?.length === 0 ? strings : null;
+}
+
+/** That many strings with which a message begins, at most, and the bytes behind them; null where a string is cut off. */
+export function wireStart(
+  bytes: Buffer,
+  most: number,
+): { readonly strings: readonly Buffer[]; readonly rest: Buffer } | null {
   const strings: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  let at = 0;
+  while (at < bytes.length && strings.length < most) {
     if (bytes.length - at < LENGTH_BYTES) return null;
     const end = at + LENGTH_BYTES + bytes.readUInt32BE(at);
     if (end > bytes.length) return null;
     strings.push(bytes.subarray(at + LENGTH_BYTES, end));
     at = end;
   }
-  return strings;
+  return { strings, rest: bytes.subarray(at) };
 }
 
 /** A string in the encoding of SSH. */

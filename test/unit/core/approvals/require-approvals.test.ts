@@ -7,11 +7,14 @@ import { approvalMessage, findApprovals, requireApprovals } from "../../../../sr
 import { readSshSignatures } from "../../../../src/core/approvals/ssh-signature.ts";
 import { wireString, wireStrings } from "../../../../src/core/approvals/ssh-wire.ts";
 import {
+  fidoKey,
+  fidoKeyTypes,
   hasSsh,
   isVerifiedBySsh,
   keyTypes,
   needsSsh,
   type SshKey,
+  sshCertificate,
   sshKey,
   sshSignature,
 } from "../../../support/ssh-keys.ts";
@@ -69,6 +72,53 @@ describe("signatures of ssh-keygen", () => {
     const other = found(made, ruleOf([key.publicLine]), `sha256:${"b".repeat(64)}`);
     expect(other.names).toEqual([]);
     expect(other.faults).toEqual([expect.stringContaining("another plan, or the signature is damaged")]);
+  });
+
+  test.each(fidoKeyTypes)("a key of the type %s approves a plan, as ssh-keygen itself finds", (type) => {
+    const key = fidoKey("ada", type);
+    const rule = ruleOf([key.publicLine]);
+    const other = fidoKey("ada", type);
+    for (let at = 0; at < 20; at += 1) {
+      const digest = `sha256:${at}`;
+      expect(found(key.sign(approvalMessage(digest)), rule, digest)).toEqual({ names: ["ada"], faults: [] });
+    }
+    const made = key.sign(approvalMessage(DIGEST));
+    expect(isVerifiedBySsh(folder, key, made, approvalMessage(DIGEST))).toBe(true);
+    // With a PIN too.
+    expect(found(key.sign(approvalMessage(DIGEST), { flags: 5 }), rule).names).toEqual(["ada"]);
+    for (const bad of [
+      key.sign(approvalMessage("sha256:other")),
+      // Nobody has touched it, whether it says so or not.
+      key.sign(approvalMessage(DIGEST), { flags: 4 }),
+      key.sign(approvalMessage(DIGEST), { flags: 1, signedFlags: 0 }),
+      other.sign(approvalMessage(DIGEST)),
+    ])
+      expect(found(bad, rule).names).toEqual([]);
+    const bytes = bytesOf(made);
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(found(armored(changed), rule).names, `byte ${at}`).toEqual([]);
+      expect(found(armored(bytes.subarray(0, at)), rule).names, `${at} bytes`).toEqual([]);
+    }
+    expect(found(armored(Buffer.concat([bytes, Buffer.alloc(1)])), rule).names).toEqual([]);
+  });
+
+  test("one of a certificate does not count, and says so", () => {
+    const key = sshKey(folder, "certified");
+    const line = sshCertificate(key, ben);
+    const made = sshSignature({ file: `${key.file}-cert.pub` }, approvalMessage(DIGEST));
+    expect(found(made, ruleOf([key.publicLine])).faults).toEqual([
+      "signature 1 does not count: it was made with a certificate, and only keys are read",
+    ]);
+    for (const refused of [
+      line,
+      `ada ${line}`,
+      `ada cert-authority ${ben.publicLine}`,
+      `cert-authority ${ben.publicLine}`,
+    ])
+      expect(readApprovalRule({ keys: [refused] })).toContain("certificates are not read: name the keys themselves");
+    expect(ruleOf([`${ben.publicLine} of cert-authority`]).keys).toHaveLength(1);
   });
 
   test("ecdsa signatures are accepted whatever the length of their numbers", () => {
@@ -180,7 +230,7 @@ describe("the rule", () => {
   });
 
   test.each([
-    ["cert-authority", "the option cert-authority is not supported"],
+    ["no-touch-required", "the option no-touch-required is not supported"],
     ['namespaces="git,file"', "its namespaces do not name holdfast-plan"],
     ['valid-before="20270101"', "valid-before is no time in UTC"],
     ['valid-before="20271399Z"', "valid-before is no time in UTC"],
