@@ -1,17 +1,20 @@
 import { appendFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
+import type { ApprovalReport } from "../contract/generated/output.ts";
 import type { ApprovalRule } from "../core/approvals/approval-rule.ts";
 import {
+  approvalDiagnostics,
   approvalMessage,
   type FoundApprovals,
   findApprovals,
   signerRule,
 } from "../core/approvals/require-approvals.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { readPlanDocuments } from "../core/plan/read-plan-documents.ts";
 import { noPlan } from "../core/plan/signed-plan.ts";
-import { printable } from "../render/escape.ts";
+import { jsonText, printable } from "../render/escape.ts";
 import { planReview } from "../render/plan-review.ts";
 import { shellWord } from "../render/shell-word.ts";
 import { sentenceText } from "../render/wrap.ts";
@@ -49,21 +52,28 @@ export async function run(invocation: InvocationOf<typeof approve>): Promise<num
   const file = readApprovalFile(path, terminal.cwd);
   const isNew = !find(file.text).approvers.some(({ fingerprint }) => fingerprint === own.fingerprint);
   if (isNew) write(approvalsPath(path), added);
-  const { approvers } = find(readApprovalFile(path, terminal.cwd).text);
-  const of =
-    approvals === null
-      ? ""
-      : `: ${approvers.length} of ${rule.atLeast} ${rule.atLeast === 1 ? "approval" : "approvals"}, in ${file.path}`;
-  const said = `${isNew ? "Approved" : "Approved already"} as ${own.name}${of}`;
-  await writeResult(
-    terminal,
-    sentenceText(printable(said), view.width) +
-      nextText(approvers.length, rule, relative(terminal.cwd, path), view.width),
-  );
+  const { approvers, faults } = find(readApprovalFile(path, terminal.cwd).text);
+  const report: ApprovalReport = {
+    format_version: FORMAT_VERSION,
+    plan: relative(terminal.cwd, path),
+    digest: signature.content,
+    ...{ file: file.path, approver: own, added: isNew, approvers, atLeast: approvals?.atLeast ?? null },
+    diagnostics: [...terminal.warnings.all(), ...approvalDiagnostics(faults, "warning", file.path)],
+  };
+  await writeResult(terminal, view.output === "json" ? jsonText(report) : approvalText(report, view.width));
   return 0;
 }
 
-function nextText(count: number, { atLeast }: ApprovalRule, plan: string, width: number): string {
+function approvalText({ approver, added, approvers, atLeast, file, plan }: ApprovalReport, width: number): string {
+  const of =
+    atLeast === null
+      ? ""
+      : `: ${approvers.length} of ${atLeast} ${atLeast === 1 ? "approval" : "approvals"}, in ${file}`;
+  const said = `${added ? "Approved" : "Approved already"} as ${approver.name}${of}`;
+  return sentenceText(printable(said), width) + nextText(approvers.length, atLeast ?? 1, plan, width);
+}
+
+function nextText(count: number, atLeast: number, plan: string, width: number): string {
   return count < atLeast
     ? ""
     : sentenceText(

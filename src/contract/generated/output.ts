@@ -418,6 +418,41 @@ readonly commits: number
 readonly ended: ("start" | "limit" | "cut" | "shallow")
 }
 /**
+ * What approve -o json writes: who has signed a plan, and how many signatures it needs
+ */
+export type ApprovalReport = {
+readonly format_version: FormatVersion
+/**
+ * The file of the plan
+ */
+readonly plan: string
+/**
+ * The digest of the plan, which is what is signed
+ */
+readonly digest: string
+/**
+ * The file with its signatures
+ */
+readonly file: string
+readonly approver: Approver
+/**
+ * Whether the signature was added; false where the key had signed the plan before
+ */
+readonly added: boolean
+/**
+ * Everybody whose signature counts, in the order of the file
+ */
+readonly approvers: readonly Approver[]
+/**
+ * How many must have signed it; null where the plan itself asks for none
+ */
+readonly atLeast: (number | null)
+/**
+ * Why other signatures of the file do not count, and what is wrong or doubtful in the input
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * What is wrong with a chain, or with a row that belongs to none
  */
 export type AuditFinding = {
