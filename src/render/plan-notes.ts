@@ -101,7 +101,7 @@ export function approvalTexts(approvals: Plan["approvals"], nameOf: (name: strin
   if (typeof rule === "string") return [];
   const names = rule.keys.map(({ name }) => nameOf(name)).join(", ");
   const needed = rule.atLeast === 1 ? "one approval" : `${rule.atLeast} approvals`;
-  return [`Needs ${needed} (holdfast approve), by the keys of ${names}`];
+  return [`Needs ${needed} (${nameOf("holdfast approve PLAN")}), by the keys of ${names}`];
 }
 
 function differenceText(

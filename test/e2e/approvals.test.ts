@@ -12,7 +12,7 @@ import { faultsOf } from "../support/output-schemas.ts";
 import { onTerminal } from "../support/pty.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
-import { needsSsh, type SshKey, sshKey, sshSignature } from "../support/ssh-keys.ts";
+import { fidoKey, needsSsh, type SshKey, sshCertificate, sshKey, sshSignature } from "../support/ssh-keys.ts";
 
 beforeEach(needsSsh);
 
@@ -71,7 +71,7 @@ describe.each(controlPlaneVariants)("approvals on a $name control plane", (plane
     const { source, server, ada, cy } = setting;
     const config = await planned(setting, 2);
     const shown = await source.runHere(["plan", ...config]);
-    expect(shown.stdout).toContain("Needs 2 approvals (holdfast approve), by the keys of ada, ben, cy");
+    expect(shown.stdout).toContain("Needs 2 approvals (holdfast approve PLAN), by the keys of ada, ben, cy");
     expect(shown.stdout).toContain(`Next: holdfast plan`);
     await refused(setting, config, "the plan needs 2 approvals, and has none", "let ada, ben, cy run holdfast approve");
 
@@ -86,6 +86,13 @@ describe.each(controlPlaneVariants)("approvals on a $name control plane", (plane
 
     const again = await source.runHere(approve(ada));
     expect(again.stdout).toBe("Approved already as ada: 1 of 2 approvals, in plan.json.approvals\n");
+    const json = await source.runHere([...approve(ada), "-o", "json"]);
+    expect(faultsOf("approval", json.stdout)).toEqual([]);
+    const [file, approver] = ["plan.json.approvals", { name: "ada", fingerprint: expect.stringMatching(/^SHA256:/) }];
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ plan: "plan.json", digest: contentOf(source), file, atLeast: 2 },
+      ...{ approver, added: false, approvers: [approver], diagnostics: [] },
+    });
     const second = await source.runHere(approve(cy));
     expect(second.stdout).toContain("Approved as cy: 2 of 2 approvals");
     expect(second.stdout).toContain(
@@ -123,6 +130,12 @@ describe("signatures that do not count", () => {
     await refused(setting, config, "and has none");
     await source.write("plan.json.approvals", sshSignature(eve, `${contentOf(source)}\n`));
     await refused(setting, config, "plan.json.approvals:1:1: error: signature 1 does not count: the key SHA256:");
+    const { stdout } = await source.runHere([...approve(setting.ada), "-o", "json"]);
+    expect(faultsOf("approval", stdout)).toEqual([]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ added: true, approvers: [{ name: "ada" }] },
+      diagnostics: [{ severity: "warning", summary: expect.stringContaining("signature 1 does not count") }],
+    });
   });
 
   test("twice of the same key, of another namespace, and text that is none", async () => {
@@ -170,6 +183,35 @@ describe("signatures that do not count", () => {
     await source.write("plan.json.approvals", sshSignature(ada, `${contentOf(source)}\n`));
     await refused(setting, config, "the key of ada has not counted since 2020-01-01T00:00:00Z");
   });
+});
+
+test("a plan is applied with the signature of a key in a FIDO device, and certificates are refused at once", async () => {
+  const setting = await setUp(await serve([]));
+  const { source, keys, ada, demand } = setting;
+  const key = fidoKey("dee", "sk-ssh-ed25519@openssh.com");
+  const config = demand(1, [{ file: "", publicLine: key.publicLine }]);
+  expect(await source.runHere(onto(config))).toMatchObject({ code: 0 });
+  await source.write("plan.json.approvals", key.sign(`${contentOf(source)}\n`, { flags: 0 }));
+  await refused(setting, config, "and has none", "nobody has touched the device of dee for it");
+  await source.write("plan.json.approvals", key.sign(`${contentOf(source)}\n`));
+  expect(await source.runHere(apply(config, "-o", "json"))).toMatchObject({ code: 0 });
+  const certificate = { file: "", publicLine: sshCertificate(ada, sshKey(keys, "authority")) };
+  const ended = await source.runHere(["plan", ...demand(1, [certificate], "certified")]);
+  expect(ended).toMatchObject({ code: 3 });
+  expect(ended.stderr).toContain("(ssh-ed25519-cert-v01@openssh.com AAAA");
+  expect(ended.stderr).toContain("certificates are not read: name the keys themselves");
+});
+
+test("the comment of a plan says which signatures it needs, and how they are given", async () => {
+  const setting = await setUp(await serve([]));
+  const { source, demand, ada, ben } = setting;
+  const shown = await source.runHere(["plan", "-o", "markdown", ...demand(2, [ada, ben])]);
+  expect(shown.stdout).toContain(
+    "Needs 2 approvals (`holdfast approve PLAN`), by the keys of `ada`, `ben`. `PLAN` is the file that `holdfast plan --out PLAN` writes.",
+  );
+  await source.write("plan.out", (await source.runHere(["plan", "-o", "json", ...demand(2, [ada, ben])])).stdout);
+  const comment = await source.runHere(["comment", "plan.out"]);
+  expect(comment.stdout).toContain("Needs 2 approvals (`holdfast approve PLAN`), by the keys of `ada`, `ben`.");
 });
 
 describe("what the configuration of the apply demands", () => {

@@ -9,6 +9,7 @@ import { printable } from "../escape.ts";
 import { verdictText } from "../gate-verdict.ts";
 import { orphanParagraphs, orphansText } from "../orphans.ts";
 import {
+  approvalTexts,
   hardwareTexts,
   interruptedTexts,
   notCheckedCounts,
@@ -38,6 +39,9 @@ export type PlanMarkdownView = ResourceRowView & {
 /** Maximum number of dangerous steps, and of steps with a closed gate, listed at the top; the rest is counted. */
 const MAX_LISTED = 10;
 
+// A comment has no plan that could be signed.
+const PLAN_FILE = "`PLAN` is the file that `holdfast plan --out PLAN` writes.";
+
 /** A plan for reviewers: verdict, counts and dangerous steps, then each resource by cause. */
 export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const steps = plan.steps.filter(isShown);
@@ -58,6 +62,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     ...[notWritableText(plan.notWritable ?? [], codeSpan)].flatMap((text) => (text === null ? [] : [`${text}.`])),
     ...secretUseTexts(plan.secretUses ?? [], codeSpan).map((text) => `${text}.`),
     ...hardwareTexts(plan.hardware, codeSpan).map((text) => `${text}.`),
+    ...approvalTexts(plan.approvals, codeSpan).map((text) => `${text}. ${PLAN_FILE}`),
     ...interruptedTexts(plan.interrupted ?? [], codeSpan).map((text) => `${text}.`),
     ...orphanParagraphs(plan.summary.orphan - steps.filter(({ action }) => action === "orphan").length, plan.history),
   ];
