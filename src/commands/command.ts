@@ -78,5 +78,6 @@ export function spelledFlags(command: Command): ReadonlyMap<string, readonly str
 function wordsOf(option: Option, value: unknown): readonly (readonly [string, readonly string[]])[] {
   const [name, flag] = [option.attributeName(), option.long ?? ""];
   if (typeof value === "boolean") return value === !option.negate ? [[name, [flag]]] : [];
-  return [[name, [flag, ...[value].flat().map(String)]]];
+  const values = [value].flat().map(String);
+  return [[name, option.variadic ? [flag, ...values] : values.flatMap((one) => [flag, one])]];
 }

@@ -41,7 +41,9 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>, find: FindTarg
     showUnmanaged: show.has("unmanaged"),
     showFingerprints: show.has("fingerprints"),
   };
-  const mode = { is: "plan", ...shows, gate, signs } as const;
+  // Of several targets, each may have policies of its own.
+  const requiresPolicies = terminal.collect === undefined;
+  const mode = { is: "plan", ...shows, gate, signs, requiresPolicies } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);
   const refusal = signingRefusal(end);

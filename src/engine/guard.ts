@@ -94,12 +94,37 @@ export async function locateRefusal({ fields, ...refusal }: UnlocatedRefusal, { 
   return { ...refusal, diagnostics: [...steps, ...refusal.diagnostics] };
 }
 
+/** How consent to a plan was given: by flags, or by a signed plan, which takes no flags beside its own under its own key. */
+type Consent = {
+  readonly by: "flags" | "own-key" | "other-key";
+  /** The policies that have changed since a signed plan was made with consent to them. */
+  readonly outdated: readonly string[];
+};
+
 /** The error of an apply that guards refuse. */
-export function refusedByGuards({ message, diagnostics, isDenied }: GuardRefusal, isVerified: boolean): HoldfastError {
-  const hint = isDenied
-    ? "nothing was written: change what is declared, or the policy that denies it; no flag allows it"
-    : isVerified
-      ? "nothing was written: review the steps; each names what allows it"
-      : "nothing was written: another key has signed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
-  return new HoldfastError("refused", message, { hint, diagnostics });
+export function refusedByGuards(
+  { message, diagnostics, isDenied, flags }: GuardRefusal,
+  { by, outdated }: Consent = { by: "flags", outdated: [] },
+): HoldfastError {
+  const [first] = outdated;
+  if (isDenied || first === undefined) {
+    const hint = `nothing was written: ${isDenied ? DENIED : remedies[by](flags)}`;
+    return new HoldfastError("refused", message, { hint, diagnostics });
+  }
+  const are = outdated.length === 1 ? `policy ${first} has` : `policies ${outdated.join(", ")} have`;
+  const hint = `nothing was written: review what it asks now, and ${makeAgain(flags)}`;
+  return new HoldfastError("refused", `${are} changed since the plan was made`, { hint, diagnostics });
+}
+
+const DENIED = "change what is declared, or the policy that denies it; no flag allows it";
+
+const remedies: { readonly [by in Consent["by"]]: (flags: readonly string[]) => string } = {
+  flags: () => "review the steps; each names what allows it",
+  "own-key": (flags) => `review the steps; a signed plan takes the flags of plan alone: ${makeAgain(flags)}`,
+  "other-key": () =>
+    "another key has signed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY",
+};
+
+function makeAgain(flags: readonly string[]): string {
+  return `make it again with plan ${[...flags, "--out FILE"].join(" ")}`;
 }

@@ -121,18 +121,64 @@ describe.each(controlPlaneVariants)("policies on a $name control plane", (plane)
     const refused = await source.runHere(["apply", "--yes"]);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain("--allow-policy many-replicas allows it");
-    expect(await source.runHere(["apply", "--yes", "--allow-policy", "another"])).toMatchObject({ code: 5 });
+    const other = await source.runHere(["apply", "--yes", "--allow-policy", "owner-label"]);
+    expect(other).toMatchObject({ code: 5 });
+    for (const command of [["plan"], ["apply", "--yes"]]) {
+      const misspelt = await source.runHere([...command, "--allow-policy", "many-replica"]);
+      expect(misspelt).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(
+          "--allow-policy many-replica: no policy has that name\n  → did you mean many-replicas?",
+        ),
+      });
+      const unknown = await source.runHere([...command, "--allow-policy", "many-replicas,another"]);
+      expect(unknown).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("the policies are many-replicas, no-latest-tag, owner-label"),
+      });
+    }
     expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 5 });
     expect(server.effects()).toEqual(before);
 
     const signed = await source.runHere(["plan", "--allow-policy", "many-replicas", "--out", "plan.json"]);
     expect(signed.code).toBe(0);
-    expect(JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8")).allows).toContain(
-      "policy:many-replicas",
+    const written = await readFile(join(source.folder, "plan.json"), "utf8");
+    expect(faultsOf("plan", written)).toEqual([]);
+    expect(JSON.parse(written).allows).toContainEqual(
+      expect.stringMatching(/^policy:many-replicas@sha256:[0-9a-f]{64}$/),
     );
+    // The consent is to the policy as it was, whatever stands beside it in its file.
+    await source.write("policies/scaling.yaml", scaling.replace("this is a lot", "this costs a lot"));
+    for (const more of [[], ["--allow-policy", "many-replicas"]]) {
+      const outdated = await source.runHere(["apply", "--plan", "plan.json", ...more]);
+      expect(outdated.code).toBe(5);
+      expect(outdated.stderr).toContain("policy many-replicas has changed since the plan was made");
+      expect(outdated.stderr.replaceAll(/\s+/g, " ")).toContain(
+        "make it again with plan --allow-policy many-replicas --out FILE",
+      );
+    }
+    expect(server.effects()).toEqual(before);
+    await source.write("policies/scaling.yaml", `# Asked of the platform team.\n${scaling}`);
     const done = await source.runHere(["apply", "--plan", "plan.json", "-o", "json"]);
     expect(done).toMatchObject({ code: 0 });
     expect(reportOf(done).summary).toMatchObject({ created: 1 });
+  });
+
+  test("ask anew where a policy was added after a plan was signed", async () => {
+    const server = await plane.serve();
+    const source = await applied(server, {});
+    await source.write("services/api.yaml", service("api", "replicas: 5\n"));
+    expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    for (const [file, content] of Object.entries(policies)) await source.write(file, content);
+    const refused = await source.runHere(["apply", "--plan", "plan.json", "--allow-policy", "many-replicas"]);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr.replaceAll(/\s+/g, " ")).toContain(
+      "a signed plan takes the flags of plan alone: make it again with plan --allow-policy many-replicas --out FILE",
+    );
+    expect(await source.runHere(["plan", "--allow-policy", "many-replicas", "--out", "plan.json"])).toMatchObject({
+      code: 0,
+    });
+    expect(await source.runHere(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });
   });
 
   test("judge a signed plan again: one that was signed before the policy is refused", async () => {

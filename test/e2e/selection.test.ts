@@ -16,6 +16,13 @@ describe("a selection takes what is chosen, with what that needs", () => {
     { args: ["--only", "service/*/work*"], chosen: [...needed, "service/dev:web/worker"] },
     { args: ["--kind", "team", "cluster"], chosen: ["cluster/dev", "team/ml"] },
     { args: ["services", "--exclude", "service/*/api"], chosen: [...needed, "service/dev:web/worker"] },
+    // A flag with a list takes no path that follows it.
+    { args: ["--exclude", "service/*/api", "services"], chosen: [...needed, "service/dev:web/worker"] },
+    {
+      args: ["--exclude", "service/*/api,team/**", "--exclude", "ml-repo/**", "services"],
+      chosen: [...needed, "service/dev:web/worker"],
+    },
+    { args: ["--writers", "user:ada@example.com", "services/api.yaml"], chosen: [...needed, "service/dev:web/api"] },
     { args: ["--kind", "chat_prompt"], chosen: ["ml-repo/registry", "chat_prompt/registry/greeting"] },
   ])("$args", async ({ args, chosen }) => {
     const server = await serve();

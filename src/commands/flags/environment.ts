@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { closestName } from "../../schema/closest-name.ts";
+import { listedTexts } from "./flag.ts";
 import { flags } from "./flags.ts";
 
 const PREFIX = "HOLDFAST_";
@@ -88,7 +89,7 @@ function valueFrom(option: Option, text: string, name: string): unknown {
     if (/^(?:0|false|no|off)$/i.test(text)) return option.negate;
     throw wrong(name, "it must be true or false");
   }
-  const texts = option.variadic ? text.split(/[\s,]+/).filter((part) => part !== "") : [text];
+  const texts = option.variadic ? listedTexts(text) : [text];
   const { parseArg } = option;
   if (parseArg === undefined) return option.variadic ? texts : text;
   try {

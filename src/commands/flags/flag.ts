@@ -21,7 +21,24 @@ export function textFlag(spelling: string, description: string, reading: Reading
   return flag(spelling, description, reading);
 }
 
-/** A flag with several strings. */
+/**
+ * A flag with a list: it is given several times, or with commas between. It takes no word beyond its value, which may be a
+ * path that selects.
+ */
+export function listFlag(spelling: string, description: string): Flag<readonly string[]> {
+  const option = (): Option =>
+    new Option(spelling, `${description}; several with commas between, or each with the flag`).argParser(
+      (text: string, before: readonly string[] = []) => [...before, ...listedTexts(text)],
+    );
+  return { option };
+}
+
+/** The texts of a list, as flags and variables have it. */
+export function listedTexts(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((part) => part !== "");
+}
+
+/** A flag with several strings, each of which is checked: the words after it, up to the next flag, are its values. */
 export function textsFlag(spelling: string, description: string): Flag<readonly string[]> {
   return flag(spelling, description, {});
 }

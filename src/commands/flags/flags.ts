@@ -2,7 +2,17 @@
 
 import { InvalidArgumentError } from "commander";
 import { sinks } from "../../engine/sinks/index.ts";
-import { choiceFlag, choicesFlag, type Flag, numberFlag, outputFlag, textFlag, textsFlag, toggleFlag } from "./flag.ts";
+import {
+  choiceFlag,
+  choicesFlag,
+  type Flag,
+  listFlag,
+  numberFlag,
+  outputFlag,
+  textFlag,
+  textsFlag,
+  toggleFlag,
+} from "./flag.ts";
 
 /** Parses a whole number from `least` to `most`. */
 function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -100,7 +110,7 @@ export const flags = {
   ),
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
-  exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
+  exclude: listFlag("--exclude <glob>", "leave out the identities that match"),
   fromLive: toggleFlag("--from-live", "begin with manifests of what is live"),
   service: textFlag("--service <name>", "name of the first service"),
   ci: choiceFlag(
@@ -152,8 +162,8 @@ export const flags = {
     "--applied <ref>",
     "ref or commit that was applied last, for resources without a record (default: refs/holdfast/TARGET)",
   ),
-  writers: textsFlag(
-    "--writers <subject...>",
+  writers: listFlag(
+    "--writers <subject>",
     "subjects whose writes count as this repository's own, such as virtualaccount:ci-deployer",
   ),
   history: numberFlag("--history <n>", "commits to read for resources without a record (default: 1000)", {
@@ -203,7 +213,7 @@ export const flags = {
   allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),
   allowWindow: toggleFlag("--allow-window", "write although the target is frozen; the history records it"),
   allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
-  allowPolicy: textsFlag("--allow-policy <name...>", "allow what these policies ask a person about"),
+  allowPolicy: listFlag("--allow-policy <name>", "allow what this policy asks a person about"),
   allowOrder: toggleFlag("--allow-order", "apply a commit that the targets of `after` have not passed"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
   noToken: toggleFlag("--no-token", "make no token: the user signs in through the issuer of the control plane"),

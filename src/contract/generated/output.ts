@@ -3236,7 +3236,7 @@ readonly steps: readonly Step[]
  */
 readonly diagnostics: readonly Diagnostic[]
 /**
- * What the operator allows by flag: risks, shrink for a source or a control plane that lost much, and policies as `policy:NAME`; left out where that is none
+ * What the operator allows by flag: risks, shrink for a source or a control plane that lost much, and policies as `policy:NAME@DIGEST`; left out where that is none
  */
 readonly allows?: readonly (Risk | "shrink" | string)[]
 readonly approvals?: PlanApprovals

@@ -14,6 +14,8 @@ export type Policy = {
   readonly over: "step" | "plan";
   /** Glob over the identities that are judged; null for all. */
   readonly match: string | null;
+  /** Digest of what it judges and says, so that consent is to what a person has seen. */
+  readonly digest: string;
   /** Its file, as reports name it. */
   readonly file: string;
   /** Where a character of its expression stands in the file. */
@@ -27,6 +29,11 @@ export type PolicyFindings = {
   /** What those over the whole plan find. */
   readonly plan: readonly PolicyFinding[];
 };
+
+/** All findings, without the steps that they are in. */
+export function allFindings({ plan, steps }: PolicyFindings): readonly PolicyFinding[] {
+  return [...plan, ...[...steps.values()].flat()];
+}
 
 /** The findings of no policies. */
 export const NO_FINDINGS: PolicyFindings = { steps: new Map(), plan: [] };
@@ -54,9 +61,22 @@ export function strictestFindings(findings: readonly PolicyFinding[]): readonly 
   return [...byName.values()];
 }
 
-/** What allows a finding in the consent of a plan: `policy:NAME`. */
-export function policyConsent(name: string): string {
-  return `policy:${name}`;
+/** Policies by which consent is given: those of the base and of the operator may have one name. */
+export type ConsentedPolicies = readonly Pick<Policy, "name" | "digest">[];
+
+/** What allows the findings of the policies of a name in the consent of a plan: `policy:NAME@DIGEST`, as they are now. */
+export function policyConsent(name: string, policies: ConsentedPolicies): string {
+  const digests = policies.filter((one) => one.name === name).map(({ digest }) => digest);
+  return `${consentPrefix(name)}${[...new Set(digests)].toSorted().join("+")}`;
+}
+
+/** Whether consent was given to policies of this name that were others than they are now. */
+export function isConsentOutdated(consents: readonly string[], name: string, policies: ConsentedPolicies): boolean {
+  return consents.some((one) => one.startsWith(consentPrefix(name)) && one !== policyConsent(name, policies));
+}
+
+function consentPrefix(name: string): string {
+  return `policy:${name}@`;
 }
 
 /** The flag that allows a finding. */

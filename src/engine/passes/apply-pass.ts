@@ -10,7 +10,7 @@ import { missingExtensions } from "../../core/missing-extensions.ts";
 import { type Plan, type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SignedPlan } from "../../core/plan/signed-plan.ts";
-import { policyConsent } from "../../core/policies/policy.ts";
+import { allFindings, isConsentOutdated, policyConsent, refusingFindings } from "../../core/policies/policy.ts";
 import type { ApplyEvent, PassResult, PlanEvent } from "../../core/report/events.ts";
 import { type Outcome, summariseOutcomes } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
@@ -35,6 +35,7 @@ import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import { requireNamedPolicies } from "../policies/load-policies.ts";
 import { warnOfFindings } from "../policies/warn-of-findings.ts";
 import type { RolloutWaiting, Run } from "../run.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
@@ -82,6 +83,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   // After a standby everything may have changed.
   if (session === null) return { what: "superseded" };
   if (read.isLastApplied === true && access.mayBeBehind()) throw behind(read.desired.revision);
+  if (mode.approve !== null) requireNamedPolicies(rules.allowedPolicies, read.policies);
   const recovered = await recoverPending(session, access, pass);
   const refusal = refusalOf(pass, mode);
   const wasRefused = pass.writeRefusal();
@@ -190,18 +192,23 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, signed }: Ap
   // A step that a policy denies was blocked where nobody is asked.
   if (approve === null) return true;
   const denied = guard(planned, { risks: new Set(), isAllowed: () => true }, null).refusal;
-  if (denied !== null) throw refusedByGuards(await locateRefusal(denied, pass.run), true);
+  if (denied !== null) throw refusedByGuards(await locateRefusal(denied, pass.run));
   const signal = pass.run.stopping;
   const approval = await approve(planEvent(planned), () => locateChanges(planned, { patchedOnly: true, signal }));
   if (approval.is === "agreed") {
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = signed === null || signed.signature.key === signerOf(pass).key;
-    const own = [...rules.allowedRisks, ...rules.allowedPolicies.map(policyConsent)];
+    const { policies } = pass.read.policies;
+    const own = [...rules.allowedRisks, ...rules.allowedPolicies.map((name) => policyConsent(name, policies))];
     const agreed = approval.allows ?? own;
     const allows = isVerified ? agreed : own.filter((one) => agreed.includes(one));
-    const isAllowed = (policy: string): boolean => allows.includes(policyConsent(policy));
+    const isAllowed = (policy: string): boolean => allows.includes(policyConsent(policy, policies));
     const { refusal } = guard(planned, { risks: without(rules.refusedRisks, allows), isAllowed }, null);
-    if (refusal !== null) throw refusedByGuards(await locateRefusal(refusal, pass.run), isVerified);
+    if (refusal === null) return true;
+    const asking = refusingFindings(allFindings(planned.findings), isAllowed);
+    const outdated = asking.filter(({ name }) => isConsentOutdated(agreed, name, policies)).map(({ name }) => name);
+    const by = signed === null ? "flags" : isVerified ? "own-key" : "other-key";
+    throw refusedByGuards(await locateRefusal(refusal, pass.run), { by, outdated: [...new Set(outdated)] });
   }
   return approval.is !== "declined";
 }

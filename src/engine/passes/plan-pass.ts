@@ -25,6 +25,7 @@ import type { Pass } from "../pass.ts";
 import { findSecretUses } from "../plan/find-secret-uses.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import { requireNamedPolicies } from "../policies/load-policies.ts";
 import { warnOfFindings } from "../policies/warn-of-findings.ts";
 import type { SecretValues } from "../secrets/secret-values.ts";
 import { readAccessOf } from "../session.ts";
@@ -42,6 +43,8 @@ export type PlanMode = {
   readonly showFingerprints: boolean;
   /** The changes that the gate counts; null without a gate. */
   readonly gate: Gate | null;
+  /** Whether every policy that a flag names must be there. @default false */
+  readonly requiresPolicies?: boolean;
   /** Whether the plan is signed, to be applied later, and names the place of each change. */
   readonly signs: boolean;
 };
@@ -52,6 +55,8 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
   const { session } = pass.connection;
   const stored = await session.heads();
   const { desired, rules, event: read } = pass.read;
+  const { policies } = pass.read.policies;
+  if (mode.requiresPolicies) requireNamedPolicies(rules.allowedPolicies, { policies });
   if (gate === "change" && desired.base === null && stored.size === 0) throw nothingToCompare();
   const { records, writesOf } = await withInterrupted({ heads: stored, ledger: session.ledger }, pass);
   const counted = { capabilities: session.capabilities, recorded: records.heads, declared: desired.declared };
@@ -63,8 +68,8 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
   const gates = await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: false });
-  const policies = { set: pass.read.policies, allowed: rules.allowedPolicies };
-  const checks = { creates, guards: null, hasSink: session.sink !== null, gates, policies } as const;
+  const judging = { set: pass.read.policies, allowed: rules.allowedPolicies };
+  const checks = { creates, guards: null, hasSink: session.sink !== null, gates, policies: judging } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   await cache?.keep(livePlan);
   if (pass.drift !== null) {
@@ -83,7 +88,9 @@ export async function planPass(pass: Pass, mode: PlanMode): Promise<PlanEvent> {
   const { plan: guarded, refusal: why } = guard({ ...livePlan, plan: made }, { risks: refused, isAllowed }, shrunk);
   const refusal = why && (await locateRefusal(why, pass.run));
   const shrinks = rules.allowShrink ? (["shrink"] as const) : [];
-  const allows = [...rules.allowedRisks, ...shrinks, ...rules.allowedPolicies.map(policyConsent)];
+  const consented = rules.allowedPolicies.filter((name) => policies.some((one) => one.name === name));
+  const consents = consented.map((name) => policyConsent(name, policies));
+  const allows = [...rules.allowedRisks, ...shrinks, ...consents];
   // The text of a plan names the places of patches alone.
   const { stopping: signal } = pass.run;
   const located = await locateChanges({ ...livePlan, plan: guarded }, { patchedOnly: !signs, signal });

@@ -5,6 +5,7 @@ import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { readGivenFile, UnreadableFileError, whyUnreadable } from "../../files/read-given-file.ts";
 import { relativePath } from "../../files/real-path.ts";
+import { closestName } from "../../schema/closest-name.ts";
 import { diagnosticInFile, fileDiagnostic } from "../../source/file-diagnostic.ts";
 import type { PolicyFolders } from "../../source/read-source-config.ts";
 import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
@@ -129,5 +130,17 @@ export function requirePolicies({ diagnostics }: ReadPolicies): void {
   throw new HoldfastError("invalid", "the policies have errors, and nothing goes on without them", {
     hint: "correct them; --partial leaves out manifests alone",
     diagnostics,
+  });
+}
+
+/** Fails if a flag allows a policy that none of these has the name of. */
+export function requireNamedPolicies(allowed: readonly string[], { policies }: Pick<ReadPolicies, "policies">): void {
+  const names = [...new Set(policies.map(({ name }) => name))].toSorted(compareText);
+  const unknown = allowed.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const near = closestName(unknown, names);
+  const known = names.length === 0 ? "there are no policies" : `the policies are ${names.join(", ")}`;
+  throw new HoldfastError("invalid", `--allow-policy ${unknown}: no policy has that name`, {
+    hint: near === undefined ? known : `did you mean ${near}?`,
   });
 }

@@ -1,6 +1,7 @@
 import type { HoldfastPolicy } from "../../contract/generated/config.ts";
 import { isObject } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
+import { jsonDigest } from "../../core/plan/sign-plan.ts";
 import { redactCredentials } from "../../model/credential.ts";
 import { validatePolicy } from "../../schema/validate.ts";
 import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "../../source/file-diagnostic.ts";
@@ -79,9 +80,10 @@ async function readPolicy(file: PolicyFile, exact: ExactProcess): Promise<ReadPo
     } as const;
     return none(...found, diagnosticInFile(display, wording, placeOf(compiled.error.offset)));
   }
+  const judged = { name, severity, message, when, over: over ?? "step", match: match ?? null };
   const policy = {
     ...{ name, severity, message: redactCredentials(message), over: over ?? "step", match: match ?? null },
-    ...{ file: display, placeOf, expression: compiled.expression },
+    ...{ digest: jsonDigest(judged), file: display, placeOf, expression: compiled.expression },
     tests: (tests ?? []).map((test, at) => ({ ...test, line: locate(`/tests/${at}`).line })),
   } as const;
   return { policies: [policy], diagnostics: found };

@@ -48,6 +48,7 @@ function policy(expression: string, fields: Partial<Policy> = {}): LoadedPolicy 
     severity: "deny",
     message: "no",
     match: null,
+    digest: "sha256:0",
     file: "one.yaml",
     placeOf,
     tests: [],
