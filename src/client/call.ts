@@ -62,6 +62,8 @@ export type ServerLine = RequestLine & {
   readonly serverClock: ServerClock;
   /** The longest wait in milliseconds that the server may request. */
   readonly retryWait: number;
+  /** Whether the answer to a request is final, whatever it is. */
+  readonly answersAsGiven: boolean;
   readonly waitNotice: () => WaitNotice;
   readonly log?: ClientLog;
   readonly onRequest?: OnRequest;

@@ -47,6 +47,11 @@ export type ConnectOptions = {
   readonly revision?: () => WriteRevision | null;
   /** The longest wait in milliseconds that the server may request before a retry. @default 60_000 */
   readonly retryWait?: number;
+  /**
+   * Whether each answer is returned as the server gave it: none is asked for again, and none ends the connection since no
+   * control plane gives it. @default false
+   */
+  readonly answersAsGiven?: boolean;
   /** Called for each wait longer than five seconds, with the reason and the end of the wait. */
   readonly onWait?: OnWait;
   /** Called after each request. */
@@ -82,7 +87,7 @@ const RETRY_WAIT = 60_000;
 
 /** Creates a connection; nothing is sent before the first call. */
 export function connect(options: ConnectOptions): Connection {
-  const { server, clock, random, signal, openDispatchers = createDispatchers } = options;
+  const { server, clock, random, signal, openDispatchers = createDispatchers, answersAsGiven = false } = options;
   const address = parseAddress(server);
   const reach = createReachability(clock, { ...options, server: address.origin });
   const dispatchers = openDispatchers({ ...options, limit: options.limit ?? null, address, onOpen: reach.opened });
@@ -106,10 +111,11 @@ export function connect(options: ConnectOptions): Connection {
       capabilities,
       isMissing: createRouteCheck(line),
       serverPause: createServerPause(clock),
-      firstContact: createFirstContact(address, dispatchers.speaksTls),
+      firstContact: createFirstContact(address, dispatchers.speaksTls, { answersAsGiven }),
       reach,
       serverClock,
       retryWait: options.retryWait ?? RETRY_WAIT,
+      answersAsGiven,
       waitNotice: createWaitNotices(clock, options.onWait ?? (() => undefined)),
       stopping: options.stopping ?? signal,
       signal,

@@ -23,13 +23,18 @@ export type Given = { readonly answer: Answer; readonly isFinal: boolean };
 const NO_TLS = /^(?:ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)|EPROTO)$/;
 
 /** Creates the check of the first answers from a server. */
-export function createFirstContact({ protocol, origin }: Address, speaksTls: Dispatchers["speaksTls"]): FirstContact {
+export function createFirstContact(
+  { protocol, origin }: Address,
+  speaksTls: Dispatchers["speaksTls"],
+  { answersAsGiven }: { readonly answersAsGiven: boolean },
+): FirstContact {
   let isOver = false;
   const other = (scheme: string): string => `${scheme}://${origin.slice(origin.indexOf("//") + 2)}`;
   return {
     isOver: () => isOver,
     isUndecided: (name, given) =>
       !isOver &&
+      !answersAsGiven &&
       operation(name).retry === "read" &&
       !isDocumented(operation(name)) &&
       (strangeness(given) !== null || mayLackRoutes(given.answer)),
@@ -43,6 +48,7 @@ export function createFirstContact({ protocol, origin }: Address, speaksTls: Dis
       if (protocol === "http:" && isCutOff(answer) && (await speaksTls())) {
         return wrong(`${origin} speaks TLS`, `use https: --server ${other("https")}`);
       }
+      if (answersAsGiven) return null;
       return unlikeControlPlane(name, given, origin) ?? withoutRoute(name, answer, origin);
     },
   };

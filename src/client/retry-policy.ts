@@ -23,7 +23,7 @@ const BACKOFF = { first: 200, most: 5_000 };
 
 /** Starts the retry policy of one call: how often and for how long the call is retried. */
 export function startRetryPolicy(
-  { clock, random, serverPause, reach, retryWait }: Shared,
+  { clock, random, serverPause, reach, retryWait, answersAsGiven }: Shared,
   { repeats }: { readonly repeats: () => boolean },
 ): RetryPolicy {
   const started = clock.monotonic();
@@ -60,7 +60,7 @@ export function startRetryPolicy(
     const wait = asked ?? (backoff(attempts, BACKOFF) + backoff(attempts, BACKOFF, random.next())) / 2;
     // A server that keeps sending `Retry-After: 0` must not be called in a tight loop.
     paused += Math.max(wait, backoff(attempts, BACKOFF));
-    if (paused > Math.max(MAX_PAUSES, retryWait)) return null;
+    if (paused > (answersAsGiven ? retryWait : Math.max(MAX_PAUSES, retryWait))) return null;
     const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, BACKOFF, random.next()));
     // 429 applies to the whole server, 503 only to this request.
     if (status === 429) serverPause.pause(pause, refusal);
@@ -77,7 +77,7 @@ export function startRetryPolicy(
         return isLasting(answer.cause) ? null : until(deadline, attempts);
       }
       case "ambiguous":
-        return repeats() && mayPass(answer.ambiguity, attempts) ? afterFault(attempts) : null;
+        return repeats() && mayPass(answer.ambiguity, attempts, answersAsGiven) ? afterFault(attempts) : null;
       case "refused":
         return afterRefusal(answer.refusal, retryAfter, attempts);
     }
@@ -91,10 +91,14 @@ type Shared = {
   readonly reach: Reachability;
   /** The longest wait in milliseconds that the server may request. */
   readonly retryWait: number;
+  /** Whether an answer is final, whatever it is. */
+  readonly answersAsGiven: boolean;
 };
 
 // Retries help after network failures, not after an answer that the server chose.
-function mayPass(ambiguity: Ambiguity, attempts: number): boolean {
+function mayPass(ambiguity: Ambiguity, attempts: number, answersAsGiven: boolean): boolean {
+  // A server may close an idle connection just as it is used again, which says nothing of its answer.
+  if (answersAsGiven) return ambiguity === "connection-lost" && attempts === 1;
   if (ambiguity === "malformed") return attempts < MALFORMED_TRIES;
   return ambiguity === "timeout" || ambiguity === "connection-lost" || ambiguity === "server-error";
 }

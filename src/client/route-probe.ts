@@ -4,8 +4,11 @@ import type { Call } from "./call.ts";
 import { NO_MANIFEST } from "./missing-route.ts";
 import { readError } from "./read-error.ts";
 
-/** Determines, by a request without effect, whether the server has the route of a write; the capabilities keep it. */
-export type RouteProbe = (name: WriteOperation, stop: Stop) => Promise<void>;
+/**
+ * Determines, by a request without effect, whether the server has the route of a write; the capabilities keep it. Resolves
+ * to whether the server has refused the request, as it should.
+ */
+export type RouteProbe = (name: WriteOperation, stop: Stop) => Promise<boolean>;
 
 /** Creates a probe that uses `call`. It rejects if the answer does not determine whether the route exists. */
 export function createRouteProbe(call: Call, origin: string): RouteProbe {
@@ -15,5 +18,6 @@ export function createRouteProbe(call: Call, origin: string): RouteProbe {
     const isOpen = answer.state !== "answered" && !(answer.state === "refused" && answer.refusal.status < 500);
     if (isOpen || (answer.state === "refused" && answer.refusal.reason === "route-unclear"))
       throw readError(name, answer, origin);
+    return answer.state === "refused";
   };
 }

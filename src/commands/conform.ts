@@ -1,5 +1,7 @@
+import { ClientError } from "../client/client-error.ts";
 import { connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
+import { errorMessage } from "../contract/error-message.ts";
 import type { ConformLevel, ConformReport } from "../contract/generated/output.ts";
 import { Secret } from "../contract/secret.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
@@ -11,16 +13,16 @@ import {
   createConformContext,
   isPathSegment,
 } from "../engine/conform/context.ts";
-import { leftBehind, runChecks } from "../engine/conform/run-checks.ts";
-import type { TargetConnection } from "../engine/target.ts";
+import { leftBehind, runChecks, takenBack } from "../engine/conform/run-checks.ts";
 import { conformText } from "../render/conform.ts";
 import { jsonText, printable } from "../render/escape.ts";
+import { linesText } from "../render/wrap.ts";
 import { type InvocationOf, missingFlags, refuseUnfit } from "./command.ts";
 import { connectOptions } from "./connection/open-connection.ts";
 import type { conform } from "./declarations/conform.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
-import { confirm, requireConfirmable, say, writeResult } from "./terminal.ts";
+import { columnsOn, confirm, requireConfirmable, say, writeResult } from "./terminal.ts";
 
 type ConformInvocation = InvocationOf<typeof conform>;
 
@@ -34,41 +36,48 @@ export async function run(invocation: ConformInvocation): Promise<number> {
     application: flags.application ?? null,
   };
   const view = terminalViewOf(invocation);
-  await using target = await findTarget({ ...invocation, args: [] }, { reading: true });
+  const use = { reading: true, answersAsGiven: true };
+  await using target = await findTarget({ ...invocation, args: [] }, use);
   const rules = target.rules(target.source.config.repository);
-  const connection = await target.server.connect(rules);
-  const { session, url } = connection;
-  await requireNamed(session.reader, names, terminal.stopping);
-  const left = leftBehind(levels, names);
-  if (levels.includes("write")) {
+  const { session, url } = await target.server.connect(rules);
+  const writes = levels.includes("write");
+  if (writes) {
+    sayWritten(session.server, levels, names, terminal);
+    requireConfirmable("writing them", { isConfirmed: flags.yes }, terminal);
+  }
+  const unwritable = writes ? await whyUnwritable(session.reader, names, terminal.stopping) : null;
+  if (writes && unwritable === null) {
     await requireTargetConfirmed(target, flags, terminal);
-    if (!(await isAgreed(connection, left, invocation))) {
+    if (flags.yes !== true && !(await confirm("Write them?", terminal))) {
       terminal.stderr.write("nothing was written, and nothing was checked\n");
       return 0;
     }
   }
   const { clock, random, stopping: signal } = terminal;
   await using unknown = connect({
-    ...connectOptions(invocation, { reading: true, limit: null, meter: undefined }, rules),
+    ...connectOptions(invocation, { ...use, limit: null, meter: undefined }, rules),
     server: url,
     token: () => new Secret("holdfast-conform-was-never-issued"),
   });
   const context: ConformContext = createConformContext({
     ...{ reader: session.reader, writer: session.writer, probeRoute: session.probeRoute, stranger: unknown.reader },
     ...{ capabilities: session.capabilities, serverTime: session.serverTime, clock, random, signal, names },
-    ownApplication: levels.includes("write") ? () => ownApplicationId(context) : null,
+    ownApplication: writes && unwritable === null ? () => ownApplicationId(context) : null,
     rolloutTimeoutMs: rules.rolloutTimeoutMs,
   });
-  const found = await runChecks(levels, context, { isStrict: flags.strict ?? false });
+  const isStrict = flags.strict ?? false;
+  const { ending, ...found } = await runChecks(levels, context, { isStrict, unwritable });
   const { server } = session;
+  const ended = ending?.message ?? null;
   const diagnostics = terminal.warnings.all();
-  const report: ConformReport = { format_version: FORMAT_VERSION, server, levels, ...found, left, diagnostics };
+  const report: ConformReport = { format_version: FORMAT_VERSION, server, ended, ...found, diagnostics };
   await writeResult(terminal, view.output === "json" ? jsonText(report) : conformText(report, view));
+  if (ending !== null) throw ending;
   return found.conforms ? 0 : exitCodes.error;
 }
 
 function levelsOf(invocation: ConformInvocation): ConformLevel[] {
-  const { flags, terminal } = invocation;
+  const { flags } = invocation;
   if (flags.application !== undefined && !isPathSegment(flags.application)) {
     throw new HoldfastError("invalid", "--application is no id", {
       hint: "give the id that the control plane has for an application",
@@ -81,7 +90,6 @@ function levelsOf(invocation: ConformInvocation): ConformLevel[] {
   } else {
     const needed = { "--workspace": flags.workspace };
     if (flags.workspace === undefined) throw missingFlags(needed, "name the workspace to write to: it must exist");
-    requireConfirmable("writing what stays", { isConfirmed: flags.yes }, terminal);
   }
   return [
     "read",
@@ -94,27 +102,43 @@ function levelsOf(invocation: ConformInvocation): ConformLevel[] {
 // A control plane may ignore the filter.
 const MOST_NAMED = 1000;
 
-// The first request: it also shows whether there is a control plane at all.
-async function requireNamed(reader: Reader, { workspace, mlRepo }: ConformNames, signal: AbortSignal): Promise<void> {
-  const query = workspace === null ? {} : { fqn: workspace };
-  const workspaces = await reader.page("listWorkspaces", { query, limit: MOST_NAMED }, { signal });
+/** Refuses a workspace and an ml repo that do not exist; returns why that cannot be known, and so nothing may be written. */
+async function whyUnwritable(
+  reader: Reader,
+  { workspace, mlRepo }: ConformNames,
+  signal: AbortSignal,
+): Promise<string | null> {
   const absent = (what: string): HoldfastError =>
     new HoldfastError("invalid", printable(`there is no ${what}, or this token cannot see it`), {
       hint: "nothing was written: name one that exists",
     });
-  if (workspace !== null && !workspaces.rows.some(({ fqn }) => fqn === workspace))
-    throw absent(`workspace ${workspace}`);
-  if (mlRepo === null) return;
-  const { rows } = await reader.page("listMlRepos", { query: { name: mlRepo }, limit: MOST_NAMED }, { signal });
-  if (!rows.some(({ manifest }) => manifest.name === mlRepo)) throw absent(`ml repo ${mlRepo}`);
+  try {
+    const query = { fqn: workspace ?? "" };
+    const workspaces = await reader.page("listWorkspaces", { query, limit: MOST_NAMED }, { signal });
+    if (!workspaces.rows.some(({ fqn }) => fqn === workspace)) throw absent(`workspace ${workspace}`);
+    if (mlRepo === null) return null;
+    const { rows } = await reader.page("listMlRepos", { query: { name: mlRepo }, limit: MOST_NAMED }, { signal });
+    if (!rows.some(({ manifest }) => manifest.name === mlRepo)) throw absent(`ml repo ${mlRepo}`);
+    return null;
+  } catch (error) {
+    // The report says what is wrong with these lists, or why it ended.
+    if (!(error instanceof ClientError || signal.aborted)) throw error;
+    return `nothing is written, since it is not known what exists: ${errorMessage(error)}`;
+  }
 }
 
-async function isAgreed(
-  { session: { server } }: TargetConnection,
-  left: readonly string[],
-  { flags, terminal }: ConformInvocation,
-): Promise<boolean> {
-  say(terminal, `These stay on ${server}, since the interface has no delete:`);
-  for (const one of left) say(terminal, `  ${one}`);
-  return flags.yes === true || confirm("Write them?", terminal);
+function sayWritten(
+  server: string,
+  levels: readonly ConformLevel[],
+  names: ConformNames,
+  terminal: InvocationOf<typeof conform>["terminal"],
+): void {
+  const list = (rows: readonly string[]): void => {
+    const layout = { indent: "  ", nextIndent: "    ", width: columnsOn(terminal.stderr) };
+    for (const row of rows) terminal.stderr.write(linesText(printable(row), layout));
+  };
+  say(terminal, `These will be written to ${server}, and stay there, since the interface has no delete:`);
+  list(leftBehind(levels, names));
+  say(terminal, "This will be written, and taken back at once:");
+  list(takenBack(names));
 }

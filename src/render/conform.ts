@@ -1,4 +1,5 @@
 import type { ConformCheck, ConformReport } from "../contract/generated/output.ts";
+import { MISSING_EXTENSION } from "../core/missing-extension.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
@@ -10,11 +11,14 @@ type View = { readonly paint: Paint; readonly width: number };
 export function conformText(report: ConformReport, view: View): string {
   const { checks, operations, left } = report;
   const of = (result: ConformCheck["result"]): readonly ConformCheck[] => checks.filter((one) => one.result === result);
-  const [failed, lacking] = partition(of("fails"), ({ part }) => part !== "extension");
+  const [failed, lacking] = partition(of("fails"), ({ reason }) => reason !== MISSING_EXTENSION);
   const unchecked = operations.filter(({ result }) => result === "not-checked").map(({ number }) => number);
   const verdict = line(verdictText(report), "", view);
+  const { ended, summary } = report;
+  if (ended !== null && summary.holds + summary.fails === 0) return verdict;
   return [
     verdict,
+    isAnyOtherServer(operations) ? line(`→ ${OTHER_SERVER}`, "", view) : "",
     section(
       "Does not hold",
       failed.map((one) => failureText(one, view)),
@@ -47,7 +51,7 @@ export function conformText(report: ConformReport, view: View): string {
       view,
     ),
     section(
-      "Stays on the control plane",
+      "Stays on the control plane, where it was written",
       left.map((one) => line(one, "  ", view)),
       view,
     ),
@@ -55,23 +59,40 @@ export function conformText(report: ConformReport, view: View): string {
   ].join("");
 }
 
-function verdictText({ server, conforms, operations, summary }: ConformReport): string {
-  const checked = operations.filter(({ result }) => result !== "not-checked").length;
-  const verdict = conforms ? "conforms, as far as it was checked" : "does not conform";
-  const { holds, fails, notChecked } = summary;
-  const counts = `${holds} hold, ${fails} ${fails === 1 ? "does" : "do"} not, ${notChecked} were not made`;
-  return `${server} ${verdict}: ${checked} of ${count(operations.length, "operation")} checked; of the checks, ${counts}`;
+// Each operation that was checked fails.
+function isAnyOtherServer(operations: ConformReport["operations"]): boolean {
+  const results = new Set(operations.map(({ result }) => result));
+  return results.has("fails") && !results.has("holds");
 }
 
-function failureText(
-  { check, operations, asserts, without, reason, required, part }: ConformCheck,
-  view: View,
-): string {
+const OTHER_SERVER =
+  "check that --server is the control plane's own address, and that no gateway or sign-in page answers in its place";
+
+function verdictText(report: ConformReport): string {
+  const { server, operations, summary, ended } = report;
+  const checked = operations.filter(({ result }) => result !== "not-checked").length;
+  const { holds, fails, notChecked } = summary;
+  const one = (number: number, verb: string, plural: string): string => `${number} ${number === 1 ? verb : plural}`;
+  const of = count(operations.length, "operation");
+  const [held, failed] = [one(holds, "holds", "hold"), one(fails, "does not", "do not")];
+  const counts = `${held}, ${failed}, ${one(notChecked, "was not made", "were not made")}`;
+  const early = ended === null ? "" : `; the checks ended early: ${ended}`;
+  return `${server} ${verdictOn(report)}: ${checked} of ${of} checked; of the checks, ${counts}${early}`;
+}
+
+function verdictOn({ conforms, ended, operations, checks }: ConformReport): string {
+  if (conforms) return "conforms, as far as it was checked";
+  if (checks.some(({ result, required }) => required && result === "fails")) return "does not conform";
+  const isUnknown = ended !== null || operations.every(({ result }) => result === "not-checked");
+  return isUnknown ? "is not known to conform" : "does not conform";
+}
+
+function failureText({ check, operations, asserts, without, reason, required }: ConformCheck, view: View): string {
   const mark = required ? "x" : "-";
   const head = `${mark} ${check} (${operations.join(", ")}): ${asserts}`;
   return [
     line(head, "  ", view),
-    ...(part === "extension" ? [] : [line(`found: ${reason ?? ""}`, "      ", view)]),
+    ...(reason === MISSING_EXTENSION ? [] : [line(`found: ${reason ?? ""}`, "      ", view)]),
     line(`so: ${without}`, "      ", view),
   ].join("");
 }
@@ -79,7 +100,9 @@ function failureText(
 // Most have one of a few reasons.
 function byReason(checks: readonly ConformCheck[], view: View): readonly string[] {
   const groups = Map.groupBy(checks, ({ reason }) => reason ?? "");
-  return [...groups].map(([reason, all]) => line(`${reason}: ${all.map(({ check }) => check).join(", ")}`, "  ", view));
+  return [...groups].map(
+    ([reason, all]) => line(reason, "  ", view) + line(all.map(({ check }) => check).join(", "), "      ", view),
+  );
 }
 
 function section(title: string, texts: readonly string[], { paint }: View): string {

@@ -34,7 +34,7 @@ test("a control plane conforms, and nothing but GETs is sent to it, never one th
   const ended = await (await sourceOf({}, { url, token: server.token })).run(["conform"], { COLUMNS: "80" });
   expect(ended).toMatchObject({ code: 0, stderr: "" });
   expect(ended.stdout).toMatch(/^http:\/\/\S+ conforms, as far as it was checked: \d+ of 20 operations\n/);
-  expect(ended.stdout).toContain("\n  only with --write-tenant: ");
+  expect(ended.stdout).toContain("\n  only with --write-tenant\n      secret-group, ");
   expect(ended.stdout).not.toContain("Does not hold");
   expect(ended.stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(asked.length).toBeGreaterThan(30);
@@ -85,10 +85,11 @@ test("it writes only what is agreed to, under its own prefix", async () => {
   await (await sourceOf(everyKind, server)).runHere(["apply", "--yes", "--sink", "file"]);
   const before = server.effects().length;
   const flags = ["conform", ...WRITE, "--write-tenant"];
-  expect(await source.runHere(flags)).toMatchObject({
-    code: 3,
-    stderr: expect.stringContaining("needs confirmation, and there is no terminal\n  → run it with --yes"),
-  });
+  const unasked = await source.runHere(flags);
+  expect(unasked).toMatchObject({ code: 3, stdout: "" });
+  expect(unasked.stderr).toContain("needs confirmation, and there is no terminal\n  → run it with --yes");
+  const listed = ["service/dev:web/", "chat_prompt/registry/", "team/"].map((kind) => `\n  ${kind}holdfast-conform-`);
+  for (const text of [...listed, "a lease of dev:web"]) expect(unasked.stderr).toContain(text);
   const declined = await source.runHere(flags, {}, { answer: "n\n" });
   expect(declined).toMatchObject({ code: 0, stdout: "" });
   expect(declined.stderr).toContain("since the interface has no delete:");
@@ -190,26 +191,31 @@ test("a server that is no control plane, or gives no answer, is said to be so", 
   const source = await sourceOf({});
   const run = (url: string, ...flags: readonly string[]): Promise<Ended> =>
     source.runHere(["conform", "--server", url, "--connect-timeout", "1", ...flags], { HOLDFAST_TOKEN: "some-token" });
-  const page = await answering(200, { "content-type": "text/html" }, "<!doctype html><title>Welcome</title>");
-  expect(await run(page)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("does not look like a control plane"),
-  });
-  const redirect = await answering(302, { location: "https://login.example.com/" }, "");
-  expect(await run(redirect)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("a redirect, which is not followed"),
-  });
+  const page = await run(
+    await answering(200, { "content-type": "text/html" }, "<!doctype html><title>Welcome</title>"),
+  );
+  expect(page).toMatchObject({ code: 1, stderr: "" });
+  expect(page.stdout).toContain("and the reply is not JSON (text/html)");
+  expect(page.stdout).toContain("\n→ check that --server is the control plane's own address");
+  const redirect = await run(await answering(302, { location: "https://login.example.com/" }, ""));
+  expect(redirect).toMatchObject({ code: 1, stdout: expect.stringContaining("a redirect, which is not followed") });
   const huge = await answering(200, { "content-type": "application/json" }, " ".repeat(9 * 1024 * 1024));
-  expect(await run(huge)).toMatchObject({ code: 1, stdout: "" });
+  expect(await run(huge)).toMatchObject({ code: 1, stdout: expect.stringContaining("does not conform") });
   const silent = await listen(createServer(() => undefined));
-  expect(await run(silent, "--timeout", "2")).toMatchObject({ code: 9 });
+  expect(await run(silent, "--timeout", "2")).toMatchObject({
+    code: 9,
+    stdout: expect.stringMatching(/^\S+ is not known to conform: 0 of 20 .* the time limit of 2 s is over\n$/),
+  });
   expect(await run("http://127.0.0.1:1")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("cannot be reached"),
   });
   const { server } = await furnished();
-  expect(await run(server.url)).toMatchObject({ code: 4, stdout: "" });
+  expect(await run(server.url)).toMatchObject({
+    code: 4,
+    stdout: expect.stringMatching(/^\S+ is not known to conform: 0 of 20 .* answered 401/),
+    stderr: expect.stringContaining("check the token"),
+  });
   expect(await source.runHere(["conform"])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("no control plane is named"),

@@ -25,6 +25,8 @@ export type ServerUse = {
   readonly unattended?: boolean;
   /** Whether the control plane is a copy that is thrown away, so that references are sent in place of their values. @default false */
   readonly isCopy?: boolean;
+  /** Whether each answer is returned as the server gave it. @default false */
+  readonly answersAsGiven?: boolean;
   /** The operator keys that are honoured. */
   readonly operator: OperatorConfig;
   /** Measures network requests; undefined if nothing measures them. */
@@ -84,7 +86,7 @@ export async function openConnection(
 /** How a command talks to a control plane, whichever it is. */
 export function connectOptions(
   invocation: Invocation,
-  { reading, meter, limit }: Pick<ServerUse, "reading" | "meter" | "limit">,
+  { reading, meter, limit, answersAsGiven = false }: Pick<ServerUse, "reading" | "meter" | "limit" | "answersAsGiven">,
   { concurrency, requestTimeoutMs }: { readonly concurrency: number; readonly requestTimeoutMs: number },
 ): Omit<ConnectOptions, "server" | "token"> {
   const { flags, terminal } = invocation;
@@ -94,6 +96,7 @@ export function connectOptions(
     requestTimeout: requestTimeoutMs,
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
     retryWait: milliseconds(flags.retryWait) ?? 60_000,
+    answersAsGiven,
     onWait: (text, { isUnreachable }) => {
       if (!isUnreachable || logOf(terminal.stderr) === null) sayWait(terminal, text);
     },

@@ -875,11 +875,15 @@ readonly format_version: FormatVersion
  */
 readonly server: string
 /**
- * Whether every required check that was made holds; semantics and extensions that do not hold count with --strict alone
+ * Whether every required check that was made holds, at least one operation was checked, and the checks did not end early; semantics that do not hold count with --strict alone
  */
 readonly conforms: boolean
 /**
- * What was sent: reads always, the others where they were asked for
+ * Why the checks ended before all were made, such as a time limit; null where they did not
+ */
+readonly ended: (string | null)
+/**
+ * What was sent: reads always, the others where they were asked for and nothing kept them from being sent
  */
 readonly levels: readonly ConformLevel[]
 /**

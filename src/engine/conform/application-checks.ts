@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { MISSING_EXTENSION } from "../../core/missing-extension.ts";
 import { type ApplicationWrites, applicationWrites } from "./application-writes.ts";
 import { appliedOf, type Check, needed } from "./check.ts";
 import type { ConformContext } from "./context.ts";
@@ -106,7 +107,7 @@ async function leaseFault(context: ConformContext): Promise<string | null> {
   const path = { scope: names.workspace ?? "" };
   const asOf = (holder: string, more: JsonObject = {}) => ({ path, body: { holder, ttlSeconds: 30, ...more } });
   const taken = await writer.send("putLease", asOf(unusedName), { signal });
-  if (taken.state === "refused" && taken.reason === "route-missing") return "this control plane does not have it";
+  if (taken.state === "refused" && taken.reason === "route-missing") return MISSING_EXTENSION;
   if (taken.state === "refused" && taken.status === 409) {
     throw new NotCheckableError("another writer has a lease of the workspace");
   }

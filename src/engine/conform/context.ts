@@ -9,7 +9,7 @@ import type { Clock, Stop } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { isTooDeep } from "../../contract/measure-json.ts";
-import type { ListOperation } from "../../contract/operations.ts";
+import { isDocumented, type ListOperation, operation } from "../../contract/operations.ts";
 import { once, oncePer } from "../../model/once.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 
@@ -62,6 +62,8 @@ export type ConformContext = ConformOptions & {
   readonly list: (name: ListOperation) => Promise<ReceivedPage>;
   /** The same rows; none where the list cannot be read. */
   readonly rows: (name: ListOperation) => Promise<readonly JsonObject[]>;
+  /** The error that nothing is listed which a check needs, with how one of these lists fails. */
+  readonly notListed: (what: string, names: readonly ListOperation[]) => Promise<NotCheckableError>;
   /** The first deployments of the application. */
   readonly deployments: () => Promise<ReceivedPage>;
   readonly clusterId: () => Promise<string>;
@@ -77,30 +79,43 @@ export type ConformContext = ConformOptions & {
 export function createConformContext(options: ConformOptions): ConformContext {
   const { reader, signal, names } = options;
   const page: ConformContext["page"] = async (name, where = {}) => {
-    let received: JsonObject = {};
+    let received: Json | undefined;
     const parse: BodyParser = (bytes, maxDepth) => {
       if (isTooDeep(bytes, maxDepth)) return null;
-      const value: Json = JSON.parse(bytes.toString("utf8"));
-      received = isObject(value) ? value : {};
-      return value;
+      received = JSON.parse(bytes.toString("utf8"));
+      return received ?? null;
     };
-    const { total } = await reader.page(name, where, { signal, parse });
-    const { data, pagination } = received;
-    const rows = Array.isArray(data) ? data.filter(isObject) : [];
-    return { rows, total, pagination: isObject(pagination) ? pagination : {} };
+    try {
+      const { total } = await reader.page(name, where, { signal, parse });
+      const { data, pagination } = isObject(received) ? received : {};
+      const rows = Array.isArray(data) ? data.filter(isObject) : [];
+      return { rows, total, pagination: isObject(pagination) ? pagination : {} };
+    } catch (error) {
+      throw received === undefined ? error : withFormFault(error, received);
+    }
   };
   const list = oncePer((name: ListOperation) => page(name, { limit: FIRST_ROWS }));
   const rows = async (name: ListOperation): Promise<readonly JsonObject[]> => {
     try {
       return (await list(name)).rows;
     } catch (error) {
-      if (error instanceof ClientError && TOLERATED.includes(error.reason)) return [];
+      if (error instanceof ClientError) return [];
       throw error;
     }
   };
-  const known = async (what: string, ids: Promise<readonly (string | undefined)[]>): Promise<string> => {
-    const id = (await ids).find((one) => one !== undefined && isPathSegment(one));
-    if (id === undefined) throw new NotCheckableError(what);
+  const notListed = async (what: string, names: readonly ListOperation[]): Promise<NotCheckableError> => {
+    const failures = await Promise.all(names.map((name) => failureOf(list(name))));
+    const cause = failures.find((failure) => failure !== null && !isMissingExtension(failure));
+    return cause ? new NotCheckableError(`${what}: ${cause.message}`, { cause }) : new NotCheckableError(what);
+  };
+  const known = async (
+    what: string,
+    lists: readonly ListOperation[],
+    idsIn: (row: JsonObject) => readonly (string | undefined)[],
+  ): Promise<string> => {
+    const all = (await Promise.all(lists.map(rows))).flat();
+    const id = all.flatMap(idsIn).find((one) => one !== undefined && isPathSegment(one));
+    if (id === undefined) throw await notListed(what, lists);
     return id;
   };
   const applicationId = once(async () => {
@@ -110,37 +125,36 @@ export function createConformContext(options: ConformOptions): ConformContext {
     const all = (await rows("listApps")).toSorted((one, other) => versionsOf(other) - versionsOf(one));
     const ids = all.map(({ id }) => text(id));
     if (ids.length === 0 && options.ownApplication !== null) return options.ownApplication();
-    return known(why, Promise.resolve(ids));
+    const id = ids.find((one) => one !== undefined && isPathSegment(one));
+    if (id === undefined) throw await notListed(why, ["listApps"]);
+    return id;
   });
   return {
     ...options,
     page,
     list,
     rows,
+    notListed,
     applicationId,
     deployments: once(async () => page("listDeployments", { path: { id: await applicationId() }, limit: FIRST_ROWS })),
     unusedName: `holdfast-conform-${options.random.id()}`,
     clusterId: once(() =>
-      known(
-        "no workspace that this token sees names a cluster",
-        rows("listWorkspaces").then((all) =>
-          all.map(
-            ({ clusterId, manifest }) => text(clusterId) ?? text(isObject(manifest) ? manifest.cluster_fqn : null),
-          ),
-        ),
-      ),
+      known("no workspace that this token sees names a cluster", ["listWorkspaces"], ({ clusterId, manifest }) => [
+        text(clusterId) ?? text(isObject(manifest) ? manifest.cluster_fqn : null),
+      ]),
     ),
     secretId: once(() =>
-      known(
-        "no secret is listed (E8) that this token sees",
-        rows("listSecretGroups").then((all) => all.flatMap(listedSecrets).map(({ id }) => text(id))),
+      known("no secret is listed (E8) that this token sees", ["listSecretGroups"], (group) =>
+        listedSecrets(group).map(({ id }) => text(id)),
       ),
     ),
-    artifactId: once(async () => {
-      const versions = [...(await rows("listModelVersions")), ...(await rows("listPromptVersions"))];
-      const ids = versions.map((row) => text(row.artifact_id) ?? text(row.model_id) ?? text(row.prompt_id));
-      return known("no version that this token sees names its artifact", Promise.resolve(ids));
-    }),
+    artifactId: once(() =>
+      known(
+        "no version that this token sees names its artifact",
+        ["listModelVersions", "listPromptVersions"],
+        (row) => [text(row.artifact_id) ?? text(row.model_id) ?? text(row.prompt_id)],
+      ),
+    ),
     jobRun: once(async () => {
       for (const { id } of (await rows("listApps")).slice(0, MOST_JOBS)) {
         const jobId = segment(id);
@@ -148,7 +162,7 @@ export function createConformContext(options: ConformOptions): ConformContext {
         const jobRunName = segment(runs[0]?.name);
         if (jobId !== undefined && jobRunName !== undefined) return { jobId, jobRunName };
       }
-      throw new NotCheckableError("no run of a job is listed (E4, E9) that this token sees");
+      throw await notListed("no run of a job is listed (E4, E9) that this token sees", ["listApps"]);
     }),
   };
 }
@@ -165,19 +179,43 @@ export function isPathSegment(id: string): boolean {
 
 const FIRST_ROWS = 100;
 const MOST_JOBS = 30;
-// Each list has a check of its own.
-const TOLERATED: readonly ClientError["reason"][] = [
-  ...(["route-missing", "route-unclear", "forbidden", "not-found", "refused"] as const),
-  ...(["server-error", "protocol", "oversize"] as const),
-];
 
-async function unlessRefused(page: Promise<ReceivedPage>): Promise<readonly JsonObject[]> {
+// It lists nothing.
+function isMissingExtension({ reason, operation: name }: ClientError): boolean {
+  return reason === "route-missing" && !isDocumented(operation(name));
+}
+
+/** How a request fails; null if it does not. */
+export async function failureOf(page: Promise<unknown>): Promise<ClientError | null> {
   try {
-    return (await page).rows;
+    await page;
+    return null;
   } catch (error) {
-    if (error instanceof ClientError && TOLERATED.includes(error.reason)) return [];
+    if (error instanceof ClientError) return error;
     throw error;
   }
+}
+
+async function unlessRefused(page: Promise<ReceivedPage>): Promise<readonly JsonObject[]> {
+  return (await failureOf(page)) === null ? (await page).rows : [];
+}
+
+/** The error with what is wrong with the form of a page, as far as it is known. */
+function withFormFault(error: unknown, received: Json): unknown {
+  if (!(error instanceof ClientError) || error.reason !== "protocol") return error;
+  const fault = formFault(received);
+  if (fault === null) return error;
+  const { message, ...context } = error;
+  return new ClientError("protocol", `${message}: ${fault}`, { ...context, cause: error });
+}
+
+function formFault(received: Json): string | null {
+  if (!isObject(received)) return "it is no object";
+  const { data, pagination } = received;
+  if (!Array.isArray(data)) return "data is no list";
+  if (!data.every((row) => isObject(row))) return "a row in data is no object";
+  if (!isObject(pagination)) return "it has no pagination";
+  return Number.isSafeInteger(pagination.total) ? null : "pagination has no integer total";
 }
 
 function versionsOf({ lastVersion }: JsonObject): number {

@@ -6,10 +6,12 @@ import { type DryRunOperation, isDocumented, operation } from "../../contract/op
 import { noFacts } from "../../core/server-facts.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { createDryRun } from "../observe/dry-run.ts";
-import { type Check, needed, refusalOf } from "./check.ts";
+import { type Check, needed, unlessRefused } from "./check.ts";
 import type { ConformContext } from "./context.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 import { oncePerContext } from "./once-per-context.ts";
+
+const NOT_READ = "live cannot be read";
 
 const dry = { level: "dry-run", part: "semantics" } as const;
 
@@ -47,8 +49,7 @@ export const dryRunChecks: readonly Check[] = [
     find: async (context) => {
       const { manifest } = await safely(context);
       const absent = { ...manifest, workspace_fqn: `${context.unusedName.slice(0, 30)}:absent` };
-      const refusal = await refusalOf(context.reader.dryRun("putApp", { manifest: absent }, context));
-      return refusal?.status === 422 ? null : `it is answered ${refusal?.status ?? "with success"}`;
+      return unlessRefused(context.reader.dryRun("putApp", { manifest: absent }, context), 422);
     },
   },
   {
@@ -58,12 +59,12 @@ export const dryRunChecks: readonly Check[] = [
     find: async (context) => {
       const { manifest } = await safely(context);
       const odd = { ...manifest, holdfast_conform: "1" };
-      const refusal = await refusalOf(context.reader.dryRun("putApp", { manifest: odd }, context));
-      return refusal?.status === 422 ? null : `it is answered ${refusal?.status ?? "with success"}`;
+      return unlessRefused(context.reader.dryRun("putApp", { manifest: odd }, context), 422);
     },
   },
   unchanged("dry-run-cluster", "putCluster", "clusters", async ({ reader, clusterId, signal }) => {
-    return (await reader.get("getCluster", { path: { id: await clusterId() } }, { signal })) as unknown as JsonObject;
+    const asked = reader.get("getCluster", { path: { id: await clusterId() } }, { signal });
+    return (await needed(asked, NOT_READ)) as unknown as JsonObject;
   }),
   unchanged("dry-run-account", "putVirtualAccount", "virtual accounts", firstOf("listVirtualAccounts")),
   unchanged("dry-run-team", "putTeam", "teams", firstOf("listTeams")),
@@ -85,7 +86,8 @@ const proven = oncePerContext(prove);
 async function prove(context: ConformContext): Promise<Proof> {
   const { reader, page, applicationId, signal, clock } = context;
   const path = { id: await applicationId() };
-  const newest = async (): Promise<readonly JsonObject[]> => (await page("listDeployments", { path, limit: 1 })).rows;
+  const newest = async (): Promise<readonly JsonObject[]> =>
+    (await needed(page("listDeployments", { path, limit: 1 }), "the deployments cannot be read")).rows;
   const before = await newest();
   const manifest = before[0]?.manifest;
   const kind = isObject(manifest) ? kindOf(text(manifest.type) ?? "") : undefined;
@@ -145,7 +147,7 @@ function unchanged(
       if (!isObject(manifest)) throw new NotCheckableError("it has no manifest");
       const asked = context.reader.dryRun(name, { manifest }, context);
       // Whether an extension is there is for its own check.
-      const reply = await (isDocumented(operation(name)) ? asked : needed(asked, "it has no such write"));
+      const reply = await (isDocumented(operation(name)) ? asked : needed(asked, "it cannot be dry-run"));
       if (reply.id !== live.id) return `it answers the id ${reply.id} instead of ${text(live.id)}`;
       const after = await find(context);
       return timeOf(after) === timeOf(live) ? null : "the dry run has changed when it was updated";
@@ -155,7 +157,7 @@ function unchanged(
 
 function firstOf(name: "listVirtualAccounts" | "listTeams" | "listWorkspaces" | "listMlRepos") {
   return async ({ page }: ConformContext): Promise<JsonObject> => {
-    const [row] = (await needed(page(name, { limit: 1 }), "live cannot be read")).rows;
+    const [row] = (await needed(page(name, { limit: 1 }), NOT_READ)).rows;
     if (row === undefined) throw new NotCheckableError("there is none that this token sees");
     return row;
   };

@@ -1,3 +1,4 @@
+import { ClientError } from "../../client/client-error.ts";
 import {
   type GetOperation,
   isDocumented,
@@ -8,7 +9,8 @@ import {
   operations,
   type WriteOperation,
 } from "../../contract/operations.ts";
-import { type Check, refusalOf } from "./check.ts";
+import { MISSING_EXTENSION } from "../../core/missing-extension.ts";
+import { type Check, refusalOf, requireTelling } from "./check.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 
 // One number stands for two operations there.
@@ -30,8 +32,6 @@ const WITHOUT: { readonly [name in OperationName]?: string } = {
 
 /** The writes for which a request without a manifest shows the route; the others have no request without effect. */
 const PROBED: readonly OperationName[] = ["putWorkspace", "putModelVersion", "putMlRepo", "putSecretGroup"];
-
-const MISSING = "this control plane does not have it";
 
 /** The checks of the extensions: whether a control plane has their routes. They are made from the table of operations. */
 export const extensionChecks: readonly Check[] = (Object.keys(operations) as OperationName[])
@@ -61,7 +61,9 @@ function readFault(name: OperationName): Check["find"] {
       : context.reader.get(name as GetOperation, { path }, { signal: context.signal });
     const refusal = await refusalOf(request);
     if (refusal === null || refusal.reason === "not-found" || refusal.reason === "refused") return null;
-    if (refusal.reason === "route-missing") return MISSING;
+    if (refusal.reason === "route-missing") return MISSING_EXTENSION;
+    await requireTelling(refusal, context);
+    requireTold(refusal);
     throw refusal;
   };
 }
@@ -69,7 +71,17 @@ function readFault(name: OperationName): Check["find"] {
 function writeFault(name: OperationName): Check["find"] {
   return async ({ probeRoute, capabilities, signal }) => {
     if (!PROBED.includes(name)) throw new NotCheckableError("no request shows it without an effect");
-    await probeRoute(name as WriteOperation, { signal });
-    return capabilities.support(name) === "no" ? MISSING : null;
+    const isRefused = await probeRoute(name as WriteOperation, { signal }).catch((error: unknown) => {
+      requireTold(error);
+      throw error;
+    });
+    if (capabilities.support(name) === "no") return MISSING_EXTENSION;
+    return isRefused ? null : "a PUT without a manifest is answered with success";
   };
+}
+
+// Then the route may be there, or not.
+function requireTold(error: unknown): void {
+  if (error instanceof ClientError && ["route-unclear", "server-error"].includes(error.reason))
+    throw new NotCheckableError(`it cannot be told whether it is there: ${error.message}`, { cause: error });
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { ClientError } from "../../client/client-error.ts";
+import type { ClientError } from "../../client/client-error.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import type { ListOperation } from "../../contract/operations.ts";
 import { type Check, refusalOf } from "./check.ts";
-import type { ConformContext, ListPlace, ReceivedPage } from "./context.ts";
+import { type ConformContext, failureOf, type ListPlace, type ReceivedPage } from "./context.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 import { callOf } from "./read-checks.ts";
 
@@ -33,8 +33,10 @@ export const listChecks: readonly Check[] = [
     asserts: "`offset` skips as many rows",
     without: "it reads only the first page, and takes what is behind it for absent",
     find: overLists(2, async ({ name, where, first, context }) => {
+      const [one, other] = first.rows.map(idOf);
+      if (one === undefined || other === undefined || one === other) return INCOMPARABLE;
       const { rows } = await context.page(name, { ...where, limit: 1, offset: 1 });
-      return idOf(rows[0]) === idOf(first.rows[1]) ? null : "with offset=1 it does not answer the second row";
+      return idOf(rows[0]) === other ? null : "with offset=1 it does not answer the second row";
     }),
   },
   {
@@ -65,6 +67,7 @@ export const listChecks: readonly Check[] = [
     without: "it may take an older version for the newest one",
     find: overLists(2, async ({ first }) => {
       const times = first.rows.flatMap(({ createdAt, created_at }) => text(createdAt) ?? text(created_at) ?? []);
+      if (times.length < 2) return INCOMPARABLE;
       const isOrdered = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? time));
       return isOrdered ? null : "rows are not in the order of their creation, newest first";
     }),
@@ -74,6 +77,7 @@ export const listChecks: readonly Check[] = [
     asserts: "the same page twice, with nothing written between, has the same rows",
     without: "it reads lists up to three times, and may report them as unreadable",
     find: overLists(1, async ({ name, where, first, context }) => {
+      if (first.rows.every((row) => idOf(row) === undefined)) return INCOMPARABLE;
       const again = await context.page(name, { ...where, limit: 100 });
       // Somebody may have written meanwhile.
       if (again.total !== first.total) throw new NotCheckableError("the list changed while it was read");
@@ -111,20 +115,34 @@ type ListAsked = {
   readonly context: ConformContext;
 };
 
+/** That the rows of a list lack what a check compares. */
+const INCOMPARABLE = Symbol("incomparable");
+
 /** Finds a fault in the lists that have enough rows; what is wrong with the form of a list is for its own check. */
-function overLists(rows: number, find: (list: ListAsked) => Promise<string | null>): Check["find"] {
+function overLists(
+  rows: number,
+  find: (list: ListAsked) => Promise<string | typeof INCOMPARABLE | null>,
+): Check["find"] {
   return async (context) => {
-    let checked = 0;
+    let [checked, read] = [0, 0];
+    let failure: ClientError | null = null;
     for (const { name, where } of await placesIn(context)) {
       // A list that could not be read is not asked for again by each check.
-      const first = await readable(where.path === undefined ? context.list(name) : context.deployments());
-      if (first === null || first.rows.length < rows) continue;
-      checked += 1;
+      const asked = where.path === undefined ? context.list(name) : context.deployments();
+      const failed = await failureOf(asked);
+      failure ??= failed;
+      if (failed !== null) continue;
+      read += 1;
+      const first = await asked;
+      if (first.rows.length < rows) continue;
       const fault = await find({ name, where, first, context });
-      if (fault !== null) return `${callOf(name)}: ${fault}`;
+      if (typeof fault === "string") return `${callOf(name)}: ${fault}`;
+      if (fault === null) checked += 1;
     }
-    if (checked === 0) throw new NotCheckableError(`no list that this token reads has ${rows} rows`);
-    return null;
+    if (checked > 0) return null;
+    if (read === 0) throw new NotCheckableError(`no list can be read: ${failure?.message}`, { cause: failure });
+    const enough = rows === 1 ? "a row" : `${rows} rows`;
+    throw new NotCheckableError(`no list that this token reads has ${enough} that can be compared`);
   };
 }
 
@@ -134,15 +152,6 @@ async function placesIn({ applicationId }: ConformContext): Promise<readonly Pic
     return [...lists, { name: "listDeployments", where: { path: { id: await applicationId() } } }];
   } catch (error) {
     if (error instanceof NotCheckableError) return lists;
-    throw error;
-  }
-}
-
-async function readable(page: Promise<ReceivedPage>): Promise<ReceivedPage | null> {
-  try {
-    return await page;
-  } catch (error) {
-    if (error instanceof ClientError && (await refusalOf(Promise.reject(error))) !== null) return null;
     throw error;
   }
 }
@@ -157,16 +166,18 @@ async function filterFault(
   { rows: [row] }: ReceivedPage,
   { page }: ConformContext,
   asked: (value: string) => string,
-): Promise<string | null> {
+): Promise<string | typeof INCOMPARABLE | null> {
+  let isAsked = false;
   for (const filter of name === "listMlRepos" ? ["name"] : name === "listDeployments" ? [] : ["fqn", "name"]) {
     const value = fieldOf(row, filter);
     const given = asked(value ?? "");
     if (given === "") continue;
+    isAsked = true;
     const { rows } = await page(name, { query: { [filter]: given }, limit: 100 });
     if (rows.some((one) => fieldOf(one, filter) !== given)) return `${filter}=${given} answers other resources too`;
     if (given === value && rows.length === 0) return `${filter}=${given} answers nothing, and that resource exists`;
   }
-  return null;
+  return isAsked ? null : INCOMPARABLE;
 }
 
 function fieldOf(row: JsonObject | undefined, field: string): string | undefined {

@@ -1,5 +1,6 @@
 import type { ConformCheck, ConformLevel, ConformOperation, ConformReport } from "../../contract/generated/output.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../contract/operations.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import { applicationChecks } from "./application-checks.ts";
 import { APPLICATION } from "./application-writes.ts";
 import { type Check, type Verdict, verdictOf } from "./check.ts";
@@ -26,27 +27,71 @@ export const conformChecks: readonly Check[] = [
 ];
 
 /** What was found of a control plane. */
-export type Conformity = Pick<ConformReport, "conforms" | "summary" | "operations" | "checks">;
+export type Conformity = Pick<ConformReport, "conforms" | "levels" | "summary" | "operations" | "checks" | "left"> & {
+  /** Why it ended before all checks were made; null where all were. */
+  readonly ending: HoldfastError | null;
+};
 
-/** Makes the checks of some levels, one after the other; `isStrict`: what is not required counts too. */
+/** How checks are made: `isStrict`: what is not required counts too; `unwritable`: why none may write. */
+export type CheckRules = { readonly isStrict: boolean; readonly unwritable: string | null };
+
+/** Makes the checks of some levels, one after the other, until one shows that no request is answered any more. */
 export async function runChecks(
   levels: readonly ConformLevel[],
   context: ConformContext,
-  { isStrict }: { readonly isStrict: boolean },
+  { isStrict, unwritable }: CheckRules,
 ): Promise<Conformity> {
+  const { signal } = context;
   const checks: ConformCheck[] = [];
-  for (const check of conformChecks) {
-    const isMade = levels.includes(check.level);
-    checks.push(rowOf(check, isMade ? await verdictOf(check, context) : notMade(check.level)));
-  }
+  const begun = new Set<ConformLevel>(["read"]);
+  let ending: HoldfastError | null = null;
+  const made = async (check: Check): Promise<Verdict> => {
+    const { level } = check;
+    if (!levels.includes(level)) return notMade(level);
+    if (unwritable !== null && WRITING.includes(level)) return notChecked(unwritable);
+    ending ??= endingOf(signal);
+    if (ending !== null) return notChecked(ending.message);
+    begun.add(level);
+    try {
+      const verdict = await verdictOf(check, context);
+      ending = endingOf(signal);
+      // What a request that was cut off seems to show is no verdict.
+      return ending === null ? verdict : notChecked(ending.message);
+    } catch (error) {
+      const why = endingOf(signal) ?? error;
+      if (!(why instanceof HoldfastError)) throw why;
+      ending = why;
+      return notChecked(why.message);
+    }
+  };
+  for (const check of conformChecks) checks.push(rowOf(check, await made(check)));
   const count = (result: Verdict["result"]): number => checks.filter((one) => one.result === result).length;
   const counts = ({ required, part }: ConformCheck): boolean => required || (isStrict && part !== "extension");
+  const operationRows = documented.map((name) => operationRow(name, checks));
+  const isSound = !checks.some((one) => one.result === "fails" && counts(one));
+  const levelsBegun = levels.filter((level) => begun.has(level));
   return {
-    conforms: !checks.some((one) => one.result === "fails" && counts(one)),
+    conforms: isSound && ending === null && operationRows.some(({ result }) => result === "holds"),
+    levels: levelsBegun,
     summary: { holds: count("holds"), fails: count("fails"), notChecked: count("not-checked") },
-    operations: documented.map((name) => operationRow(name, checks)),
+    operations: operationRows,
     checks,
+    left: leftBehind(levelsBegun, context.names),
+    ending,
   };
+}
+
+const WRITING: readonly ConformLevel[] = ["write", "write-tenant"];
+
+function endingOf({ aborted, reason }: AbortSignal): HoldfastError | null {
+  if (!aborted) return null;
+  return reason instanceof HoldfastError
+    ? reason
+    : new HoldfastError("interrupted", "it was stopped", { cause: reason });
+}
+
+function notChecked(reason: string): Verdict {
+  return { result: "not-checked", reason };
 }
 
 function rowOf(check: Check, { result, reason }: Verdict): ConformCheck {
@@ -71,7 +116,7 @@ const FLAGS: { readonly [level in ConformLevel]: string } = {
 };
 
 function notMade(level: ConformLevel): Verdict {
-  return { result: "not-checked", reason: `only with ${FLAGS[level]}` };
+  return notChecked(`only with ${FLAGS[level]}`);
 }
 
 const documented = (Object.keys(operations) as OperationName[])
@@ -87,12 +132,19 @@ function operationRow(name: OperationName, checks: readonly ConformCheck[]): Con
   return { number, method, path, result, reason };
 }
 
+/** What checks write and take back at once, where the control plane can do that. */
+export function takenBack({ workspace }: ConformNames): readonly string[] {
+  return [`a lease of ${workspace} for at most 30 seconds (E10), during which no other writer gets it`];
+}
+
 /** What the writes of the checks leave behind. */
 export function leftBehind(levels: readonly ConformLevel[], { workspace, mlRepo }: ConformNames): readonly string[] {
-  const inWorkspace = [`service/${workspace}/${APPLICATION}, with three more versions in each run, and no replicas`];
+  const inWorkspace = [
+    `service/${workspace}/${APPLICATION}, with three to five more versions in each run, and no replicas`,
+  ];
   const inRepo = [
-    `chat_prompt/${mlRepo}/${VERSIONED.prompt}, with one more version in each run`,
-    `model-version/${mlRepo}/${VERSIONED.model}, with one more version in each run`,
+    `chat_prompt/${mlRepo}/${VERSIONED.prompt}, with one to three more versions in each run`,
+    `model-version/${mlRepo}/${VERSIONED.model}, with one or two more versions in each run`,
     `model-version/${mlRepo}/${VERSIONED.registered}, once`,
     `a staged version of ${VERSIONED.staged} in ${mlRepo}, marked as failed`,
   ];

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import type { ListOperation } from "../../contract/operations.ts";
-import { type AppliedWrite, type Check, needed, refusalOf, written } from "./check.ts";
+import { type AppliedWrite, type Check, needed, unlessRefused, written } from "./check.ts";
 import type { ConformContext } from "./context.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 import { oncePerContext } from "./once-per-context.ts";
@@ -40,8 +40,7 @@ export const versionChecks: readonly Check[] = [
     find: async (context) => {
       const { first, send } = await needed(prompts(context), "the prompt could not be written");
       const messages = [{ role: "system", content: `Another text of ${context.unusedName}` }];
-      const refusal = await refusalOf(send({ version: versionOf(first), messages }));
-      return refusal?.status === 409 ? null : `it is answered ${refusal?.status ?? "with success"}`;
+      return unlessRefused(send({ version: versionOf(first), messages }), 409);
     },
   },
   {
@@ -154,8 +153,12 @@ const posted = oncePerContext(async (context): Promise<AppliedWrite> => {
 });
 
 async function versionsNamed(context: ConformContext, name: string) {
-  const [repo] = (await context.page("listMlRepos", { query: { name: repoOf(context) }, limit: 1 })).rows;
-  const query = { name, ml_repo_id: text(repo?.id) ?? "" };
+  const repo = repoOf(context);
+  const repos = await needed(context.page("listMlRepos", { query: { name: repo } }), "the ml repo cannot be read");
+  // A control plane may ignore the filter.
+  const id = repos.rows.find(({ manifest }) => isObject(manifest) && manifest.name === repo)?.id;
+  if (text(id) === undefined) throw new NotCheckableError(`the ml repo ${repo} is not listed`);
+  const query = { name, ml_repo_id: text(id) ?? "" };
   return context.page("listModelVersions", { query, limit: 1 });
 }
 
