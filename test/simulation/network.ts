@@ -86,9 +86,9 @@ export function createNetwork({
 }): Network {
   let armed: Armed[] = [];
   const underWay = new Set<UnderWay>();
-  const faultOf = (from: string, method: string): NetworkFault | null => {
+  const faultOf = (request: SentRequest): NetworkFault | null => {
     for (const one of armed) {
-      if (one.from !== from || (one.writes && method === "GET")) continue;
+      if (one.from !== request.from || (one.writes && !isWrite(request))) continue;
       if (one.skip > 0) {
         one.skip -= 1;
         continue;
@@ -132,10 +132,6 @@ export function createNetwork({
       void scheduler.after(milliseconds, kind, run);
     deliver("connection", fast(), () => {
       if (!process.passSeam("send")) return;
-      const fault = faultOf(process.name, dispatch.method);
-      if (fault === "refused connection") return fail(codedError("ECONNREFUSED", "connection refused"));
-      handler.onRequestStart?.(controller, {});
-      if (isOver) return;
       const request: SentRequest = {
         from: process.name,
         method: dispatch.method,
@@ -143,6 +139,10 @@ export function createNetwork({
         headers: dispatch.headers as SentRequest["headers"],
         body: typeof dispatch.body === "string" ? dispatch.body : null,
       };
+      const fault = faultOf(request);
+      if (fault === "refused connection") return fail(codedError("ECONNREFUSED", "connection refused"));
+      handler.onRequestStart?.(controller, {});
+      if (isOver) return;
       carry(request, fault, {
         fail: (milliseconds) => deliver("reset", milliseconds, () => fail(codedError("ECONNRESET", "socket hang up"))),
         reply: (reply, milliseconds, size) =>

@@ -76,7 +76,7 @@ export async function resolveAmbiguous(
         if (mayBeDiscarded(intent, ambiguous)) return discarded(request);
     }
   }
-  return { state: "retry", otherwise, open: intent };
+  return { state: "retry", otherwise, repeatable: { intent, isRefused: false } };
 }
 
 // The conclusion that a server discards versions is stored, so it needs two reads without the version.

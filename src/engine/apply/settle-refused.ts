@@ -31,7 +31,9 @@ export async function settleRefused(
   if (applied !== null) return applied;
   const isDecided =
     !request.isRepeat || (writing.session.capabilities.honoursKeys && !TRANSIENT_STATUSES.includes(status));
-  if (isDecided) await writing.session.ledger.close(intent.id, null);
+  // The first refusal while a deployment is in progress decides too, but is not stored: its key may be used again.
+  const isRepeatable = status === 409 && job.kind.rollsOut === true && !request.isRepeat && !isExisting(request);
+  if (isDecided && !isRepeatable) await writing.session.ledger.close(intent.id, null);
   if (status === 409 && isExisting(request)) return keepExisting(request);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
@@ -43,11 +45,13 @@ export async function settleRefused(
     ...pointer,
   };
   const otherwise = failedWrite("failed", error, request);
-  const retry = { state: "retry", otherwise, open: isDecided ? null : intent } as const;
+  const repeatable = isDecided && !isRepeatable ? null : { intent, isRefused: isRepeatable };
+  const retry = { state: "retry", otherwise, repeatable } as const;
   // This may be the stored refusal of the first request, whose cause may be fixed by now.
   if (reason === "route-missing" || (request.isRepeat && isDecided)) return retry;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
   if (await waitForRollout(job, writing)) return retry;
+  if (isRepeatable) await writing.session.ledger.close(intent.id, null);
   return writing.run.stopWaiting.aborted ? { state: "deferred", attempts: request.attempts } : otherwise;
 }
 

@@ -84,12 +84,20 @@ export type WriteResult =
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 
+/** A write whose request may be sent again with its key, since something between may deliver the first one later. */
+export type RepeatableWrite = {
+  /** Its intent, which stays in the journal until then. */
+  readonly intent: Intent;
+  /** Whether it was refused for now; otherwise it may have taken effect. */
+  readonly isRefused: boolean;
+};
+
 /** A request without effect that may be sent again; `otherwise` is the result when it is not. */
 export type RetryWrite = {
   readonly state: "retry";
   readonly otherwise: WriteResult;
-  /** The intent that stays in the journal, since its request may still take effect; null where it was refused. */
-  readonly open: Intent | null;
+  /** The write that is repeated where it is the same; null where the next request is a new one. */
+  readonly repeatable: RepeatableWrite | null;
 };
 
 /** The code of a write whose record could not be stored. */

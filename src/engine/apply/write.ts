@@ -20,6 +20,7 @@ import { verifyWrite } from "./verify-write.ts";
 import {
   failedWrite,
   LEDGER_UNWRITABLE,
+  type RepeatableWrite,
   type RetryWrite,
   rereadLive,
   type WriteJob,
@@ -41,31 +42,39 @@ export async function write(job: WriteJob, recovered: readonly Recovered[], writ
   const resumed: string[] = [];
   const ended = (result: WriteResult): Written => ({ result, resumed });
   let last: WriteResult | null = null;
-  let earlier: readonly EarlierWrite[] = recovered.filter(({ effect }) => effect !== "applied");
+  let earlier: readonly EarlierWrite[] = recovered
+    .filter(({ effect }) => effect !== "applied")
+    .map(({ intent, isOpen }) => ({ intent, isOpen, isRefused: false }));
+  const endedWithoutRepeat = async (result: WriteResult): Promise<Written> => {
+    for (const { intent, isRefused } of earlier) if (isRefused) await writing.session.ledger.close(intent.id, null);
+    return ended(result);
+  };
   try {
     for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
       const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, writing) };
       const route = chooseWriteOperation(job.kind, current.live, writing.session.capabilities, job.toSend);
-      if (route === null) return ended({ state: "blocked", reason: reasonFor(job, writing), attempts: attempts - 1 });
+      if (route === null)
+        return endedWithoutRepeat({ state: "blocked", reason: reasonFor(job, writing), attempts: attempts - 1 });
       const round = await journal({ job: current, route, writing, attempts, earlier });
       if (round.repeats !== null) resumed.push(round.repeats);
       const next = await send(round);
       if (next.state === "unsent") return ended(last ?? { state: "deferred", attempts: 0 });
       if (next.state !== "retry") return ended(next);
-      if (writing.run.stopping.aborted) return ended(next.otherwise);
       last = next.otherwise;
-      earlier = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
+      earlier = next.repeatable === null ? [] : [{ ...next.repeatable, isOpen: false }];
+      if (writing.run.stopping.aborted) return endedWithoutRepeat(last);
     }
+    if (last !== null) return endedWithoutRepeat(last);
   } catch (error) {
     if (!isStorageError(error)) throw error;
     const message = `the ledger cannot be written (${errorMessage(error)}): ${NO_FURTHER_WRITES}`;
     return ended(failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 }));
   }
-  return ended(last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 }));
+  return ended(failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 }));
 }
 
 /** An earlier intent of the same resource in the journal; an open one must not be replaced by a different request. */
-type EarlierWrite = { readonly intent: Intent; readonly isOpen: Recovered["isOpen"] };
+type EarlierWrite = RepeatableWrite & { readonly isOpen: Recovered["isOpen"] };
 
 type WriteRound = {
   readonly job: WriteJob;
@@ -78,7 +87,7 @@ type WriteRound = {
 /** A round whose intent is in the journal. */
 type Journaled = WriteRound & {
   readonly entry: JournalEntry;
-  /** The id of the earlier intent whose request is sent again; null for a new request. */
+  /** The id of the earlier intent whose request is sent again; null for a new request, and where that was refused. */
   readonly repeats: string | null;
 };
 
@@ -86,14 +95,14 @@ async function journal(round: WriteRound): Promise<Journaled> {
   const { job, route, writing, earlier } = round;
   const newIntent = intentOf(job, route, writing);
   const repeated = earlier.find(({ intent }) => isSameRequest(intent, newIntent)) ?? null;
-  const journaled = repeated === null ? newIntent : repeatOf(repeated.intent, newIntent);
+  const journaled = repeated === null ? newIntent : repeatOf(repeated, newIntent);
   const entry = journalEntry(journaled, writing);
   const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
   await writing.session.ledger.begin(
     journaled,
     replaced.map(({ intent }) => intent.id),
   );
-  return { ...round, entry, repeats: repeated?.intent.id ?? null };
+  return { ...round, entry, repeats: repeated === null || repeated.isRefused ? null : repeated.intent.id };
 }
 
 async function send({
@@ -186,9 +195,10 @@ function isSameRequest(one: Intent, other: Intent): boolean {
 }
 
 // With the earlier intent's key, a server that honours keys performs the write once, even if the earlier request arrives
-// late. The earlier `versionBefore` distinguishes its effect from others.
-function repeatOf({ versionBefore, creates, at, key }: Intent, newIntent: Intent): Intent {
-  return { ...newIntent, versionBefore, creates, at, key: key ?? newIntent.key };
+// late. The earlier `versionBefore` distinguishes its effect from others; what was refused had none.
+function repeatOf({ intent, isRefused }: RepeatableWrite, newIntent: Intent): Intent {
+  const { versionBefore, creates, at } = isRefused ? newIntent : intent;
+  return { ...newIntent, versionBefore, creates, at, key: intent.key ?? newIntent.key };
 }
 
 function intentOf({ kind, manifest, toSend, ignored, live }: WriteJob, route: WriteRoute, writing: Writing): Intent {
@@ -249,7 +259,7 @@ async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
     { code: "outcome-unknown", message: "the write took effect, but was overwritten since" },
     request,
   );
-  return { state: "retry", otherwise, open: null };
+  return { state: "retry", otherwise, repeatable: null };
 }
 
 function reasonFor({ kind }: WriteJob, { session: { capabilities } }: Writing): Reason {

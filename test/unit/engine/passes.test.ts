@@ -390,14 +390,18 @@ describe("what was learned of a control plane", () => {
 });
 
 describe("a deployment in progress", () => {
-  test("is waited for and then followed by ours", async () => {
+  test("is waited for and then followed by ours, under the key of the refused request", async () => {
     const { plane, run } = await prepared();
     await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
     plane.effects.length = 0;
+    plane.seen.length = 0;
     plane.manners.rollingOut = 3;
     const report = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))]);
     expect(results(report)["service/c1:ws1/api"]).toBe("updated");
     expect(plane.effects).toHaveLength(1);
+    expect(report.pending).toEqual([]);
+    const keys = plane.seen.flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+    expect([keys.length > 1, new Set(keys).size]).toEqual([true, 1]);
   });
 
   test("is left to end on its own where something newer waits, ours too", async () => {
