@@ -73,7 +73,10 @@ export const RESOURCES = [
 const READABLE = RESOURCES.filter((identity) => !identity.startsWith("team/"));
 
 /** How long a round lasts for each event in it, on average. */
-const EVENT_MS = 1400;
+const EVENT_MS = 1000;
+
+/** How soon after a commit what meets its writes happens. */
+const WITH_COMMIT_MS = 400;
 const ROUNDS = 6;
 
 /** Writes a script: the same one for the same seed. */
@@ -81,7 +84,7 @@ export function scriptOf(seed: number): Script {
   const draw = drawsOf(seed, "script");
   const documentedOnly = draw() < 0.25;
   const daemons = !documentedOnly && draw() < 0.5 ? 2 : 1;
-  const reports = draw() < 0.3;
+  const reports = draw() < 0.2;
   const world = { documentedOnly, daemons, reports } as const;
   const rounds = Array.from({ length: ROUNDS }, (_, nth) => roundOf(draw, world, nth === 0));
   return { seed, ...world, rounds };
@@ -92,26 +95,58 @@ type Drawn = Pick<Script, "documentedOnly" | "daemons" | "reports">;
 function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEvent[] {
   const count = 5 + Math.floor(draw() ** 2 * 75);
   const roundMs = 4000 + count * EVENT_MS * (0.5 + draw());
-  const events = Array.from({ length: count }, (): ScriptEvent => {
-    return { at: Math.floor(draw() * roundMs), ...happening(draw, world, isFirst) };
+  const events = Array.from({ length: count }, (): readonly ScriptEvent[] => {
+    const event = { at: Math.floor(draw() * roundMs), ...happening(draw, world, isFirst) };
+    if (event.is !== "push" || draw() < 0.4) return [event];
+    // What goes wrong with the writes of a commit is rare where it comes by itself.
+    const troubles = Array.from({ length: 1 + Math.floor(draw() * 3) }, (): ScriptEvent => {
+      return { at: event.at + Math.floor(draw() * WITH_COMMIT_MS), ...trouble(draw, world, event.changes) };
+    });
+    return [event, ...troubles];
   });
-  return events.toSorted((one, other) => one.at - other.at);
+  return events.flat().toSorted((one, other) => one.at - other.at);
 }
 
-function happening(draw: Draw, { documentedOnly, daemons, reports }: Drawn, isFirst: boolean): Happening {
-  const healing = Array.from({ length: daemons }, (_, nth) => `daemon-${nth + 1}`);
+/** What goes wrong with the writes of a commit, or makes them obsolete. */
+function trouble(draw: Draw, world: Drawn, changes: readonly string[]): Happening {
+  const on = pick(draw, healingOf(world));
+  const chance = draw();
+  if (chance < 0.2) return { is: "push", changes };
+  if (chance < 0.55) {
+    const ms = Math.floor(20 + draw() * (draw() < 0.7 ? 500 : 9000));
+    return { is: "kill", on, nth: 1 + Math.floor(draw() * 3), ms, writes: true };
+  }
+  return { is: "fault", on, fault: pick(draw, faultsOf(world)), skip: Math.floor(draw() * 3), times: 1, writes: true };
+}
+
+function healingOf({ daemons }: Drawn): readonly string[] {
+  return Array.from({ length: daemons }, (_, nth) => `daemon-${nth + 1}`);
+}
+
+// No promise is made for a request that arrives twice where keys are not known.
+function faultsOf({ documentedOnly }: Drawn): readonly NetworkFault[] {
+  const more: readonly NetworkFault[] = ["late request", "lost reply", "duplicated request", "duplicated request"];
+  return [...networkFaults, ...more].filter((fault) => !documentedOnly || fault !== "duplicated request");
+}
+
+function millisecondsOf(draw: Draw): number {
+  return Math.floor(draw() < 0.5 ? 20 + draw() * 1000 : 300 + draw() * 9000);
+}
+
+function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
+  const { documentedOnly, daemons, reports } = world;
+  const healing = healingOf(world);
   const clients = reports ? [...healing, "reporter"] : healing;
   const resource = (): string => pick(draw, RESOURCES);
   const some = (): readonly string[] => [...new Set(Array.from({ length: 1 + Math.floor(draw() * 3) }, resource))];
   const count = (most: number): number => 1 + Math.floor(draw() * most);
-  const ms = (): number => Math.floor(draw() < 0.5 ? 20 + draw() * 1000 : 300 + draw() * 9000);
-  const faults = networkFaults.filter((fault) => !documentedOnly || fault !== "duplicated request");
+  const ms = (): number => millisecondsOf(draw);
   const choices: readonly (readonly [weight: number, make: () => Happening])[] = [
     [20, () => ({ is: "push", changes: some() })],
-    [7, () => ({ is: "toggle", resource: resource() })],
-    [7, () => ({ is: "revert", back: 1 + Math.floor(draw() * 3) })],
-    [7, () => ({ is: "break", resource: resource() })],
-    [isFirst || daemons === 2 ? 0 : 14, () => ({ is: "empty", changes: some() })],
+    [9, () => ({ is: "toggle", resource: resource() })],
+    [9, () => ({ is: "revert", back: 1 + Math.floor(draw() * 3) })],
+    [9, () => ({ is: "break", resource: resource() })],
+    [isFirst || daemons === 2 ? 0 : 20, () => ({ is: "empty", changes: some() })],
     [9, () => ({ is: "edit", resource: pick(draw, documentedOnly ? READABLE : RESOURCES) })],
     [daemons === 1 ? 14 : 0, () => ({ is: "hold", resource: resource() })],
     [daemons === 1 ? 14 : 0, () => ({ is: "release", resource: resource() })],
@@ -120,20 +155,21 @@ function happening(draw: Draw, { documentedOnly, daemons, reports }: Drawn, isFi
       () => {
         const writes = draw() < 0.6;
         const skip = Math.floor(draw() * (writes ? 3 : 12));
-        return { is: "fault", on: pick(draw, clients), fault: pick(draw, faults), skip, times: count(3), writes };
+        const on = pick(draw, writes ? healing : clients);
+        return { is: "fault", on, fault: pick(draw, faultsOf(world)), skip, times: count(3), writes };
       },
     ],
-    [7, () => ({ is: "outage", ms: ms() })],
+    [9, () => ({ is: "outage", ms: ms() })],
     [8, () => ({ is: "full", on: pick(draw, [...clients, "server"]), times: 1 + Math.floor(draw() * 3) })],
     [
       20,
       () => {
         const writes = draw() < 0.5;
-        return { is: "kill", on: pick(draw, clients), nth: count(writes ? 4 : 60), ms: ms(), writes };
+        return { is: "kill", on: pick(draw, writes ? healing : clients), nth: count(writes ? 4 : 60), ms: ms(), writes };
       },
     ],
     [8, () => ({ is: "kill", on: "server", nth: 1 + Math.floor(draw() * 40), ms: Math.floor(ms() / 4) })],
-    [7, () => ({ is: "stop", on: pick(draw, clients), ms: ms() })],
+    [9, () => ({ is: "stop", on: pick(draw, clients), ms: ms() })],
     [documentedOnly ? 0 : 9, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
   ];
   const total = choices.reduce((sum, [weight]) => sum + weight, 0);
