@@ -165,7 +165,13 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
       20,
       () => {
         const writes = draw() < 0.5;
-        return { is: "kill", on: pick(draw, writes ? healing : clients), nth: count(writes ? 4 : 60), ms: ms(), writes };
+        return {
+          is: "kill",
+          on: pick(draw, writes ? healing : clients),
+          nth: count(writes ? 4 : 60),
+          ms: ms(),
+          writes,
+        };
       },
     ],
     [8, () => ({ is: "kill", on: "server", nth: 1 + Math.floor(draw() * 40), ms: Math.floor(ms() / 4) })],
