@@ -19,6 +19,21 @@ export const CONSTANT = [
   "virtual-account/ci",
 ] as const;
 
+/** A prompt that somebody else manages, where the world is limited. */
+export const FOREIGN = "chat_prompt/registry/theirs";
+
+/** What the daemons do not see, where the world is limited. */
+export const UNSEEN = ["team/ml", "ml-repo/four", "virtual-account/ci"] as const;
+
+/** The permissions of the daemons, where the world is limited. */
+export const LIMITED_PERMISSIONS = [
+  ["cluster", "dev", "cluster-viewer"],
+  ["workspace", "dev:web", "workspace-editor"],
+  ...["registry", "one", "two", "three"].map(
+    (name) => ["ml-repo", `ml-repo:holdfast/${name}`, "ml-repo-admin"] as const,
+  ),
+].map(([resource_type, resource_fqn, role_id]) => ({ resource_type, resource_fqn, role_id }));
+
 /** The files of a commit; without the most of what is constant for one that is refused. */
 export function filesOf(declared: Declared, isRefused = false): Files {
   const files: { [file: string]: string } = { ...foundations };

@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
+import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
+import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import { assembleControlPlane } from "../../src/server/control-plane.ts";
@@ -15,11 +17,16 @@ import type { Scheduler } from "./scheduler.ts";
 export const ADMIN_TOKEN = "simulation-admin-token-0123456789abcdef";
 
 /** The data of a control plane, which outlive its processes. */
-export type ControlPlaneData = { readonly database: MemoryDatabase<Tables>; readonly key: Secret };
+export type ControlPlaneData = {
+  readonly database: MemoryDatabase<Tables>;
+  readonly key: Secret;
+  /** The token of the daemons, where they do not have that of the administrator. */
+  token: string | null;
+};
 
 /** Creates the data of a control plane. */
 export async function controlPlaneData(): Promise<ControlPlaneData> {
-  return { database: await memoryDatabase<Tables>(migrations), key: generateKey().bytes };
+  return { database: await memoryDatabase<Tables>(migrations), key: generateKey().bytes, token: null };
 }
 
 /** A running control plane, without sockets. */
@@ -42,12 +49,15 @@ export async function startControlPlane(
     documentedOnly,
     rolloutSeconds,
     seed,
+    permissions,
   }: {
     readonly process: Process;
     readonly scheduler: Scheduler;
     readonly documentedOnly: boolean;
     readonly rolloutSeconds: number;
     readonly seed: readonly SeedDocument[];
+    /** What the daemons may; null where they have the token of the administrator. */
+    readonly permissions: readonly JsonObject[] | null;
   },
 ): Promise<SimulatedControlPlane> {
   const { app } = await assembleControlPlane(
@@ -67,6 +77,7 @@ export async function startControlPlane(
     new AsyncDisposableStack(),
   );
   await app.ready();
+  if (permissions !== null) data.token ??= await issueToken(app, permissions);
   process.started();
   const open = new Set<(reason: Error) => void>();
   const answer = async ({ method, path, headers, body }: SentRequest): Promise<SentReply> => {
@@ -99,4 +110,15 @@ export async function startControlPlane(
       open.clear();
     },
   };
+}
+
+async function issueToken(app: FastifyInstance, permissions: readonly JsonObject[]): Promise<string> {
+  const { statusCode, body } = await app.inject({
+    method: "PUT",
+    url: "/api/svc/v1/virtual-accounts",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    payload: { manifest: { type: "virtual-account", name: "daemons", permissions } },
+  });
+  if (statusCode !== 200) throw new TypeError(`the daemons get no token: ${body}`);
+  return JSON.parse(body).token;
 }

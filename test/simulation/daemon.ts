@@ -30,12 +30,15 @@ export function emptyDisk(): DaemonDisk {
 /** How a daemon of the simulation works. */
 export type DaemonSettings = {
   readonly sync: "heal" | "report";
-  readonly token: string;
+  readonly token: () => string;
+  /** Whether it leaves alone what somebody else manages, as it does where nothing else is said. */
+  readonly guardsAdoption: boolean;
   readonly repository: Repository;
   readonly network: Network;
   readonly observer: PassObserver;
-  /** Called with each token that is delivered. */
+  /** Called with each token that is delivered, and once the sink has it. */
   readonly onToken: (token: string) => void;
+  readonly onDelivered: (identity: string) => void;
 };
 
 /** The time limit of a request, in milliseconds. */
@@ -104,7 +107,7 @@ export function startDaemon(disk: DaemonDisk, process: Process, settings: Daemon
     server,
     state,
     holds: holdsIn(state, { now: clock.now, proposes: false }),
-    rules: () => rules,
+    rules: () => (settings.guardsAdoption ? { ...rules, allowedRisks: ["privilege-growth"] } : rules),
   };
   const run = { clock, random, stopping: stopping.signal, signal: new AbortController().signal };
   const daemon = createDaemon(
@@ -210,7 +213,7 @@ function serverOf(
     disk.lock = lock;
     const session = await openSession({
       server: { name: "http://simulation", url: "http://simulation" },
-      token: () => new Secret(settings.token),
+      token: () => new Secret(settings.token()),
       actor: () => actor,
       revision: () => revision,
       concurrency: rules.concurrency,
@@ -225,7 +228,7 @@ function serverOf(
       openDispatchers: settings.network.dispatchersOf(process),
       state: opened,
       folder: state.folder,
-      sink: { type: { name: "memory", open: () => sinkOf(disk, process, settings.onToken) }, settings: {} },
+      sink: { type: { name: "memory", open: () => sinkOf(disk, process, settings) }, settings: {} },
       secrets: { sources: [], identities: () => null, program: null, sendsReferences: false },
       cwd: ROOT,
       registersModels: false,
@@ -259,13 +262,14 @@ function serverOf(
   };
 }
 
-function sinkOf({ tokens }: DaemonDisk, process: Process, onToken: DaemonSettings["onToken"]): Sink {
+function sinkOf({ tokens }: DaemonDisk, process: Process, { onToken, onDelivered }: DaemonSettings): Sink {
   return {
     check: async () => {},
     deliver: (identity, token) => {
       onToken(token.open());
       return process.durably(() => {
         if (!tokens.has(identity)) tokens.set(identity, token.open());
+        onDelivered(identity);
         return `memory:${identity}`;
       });
     },

@@ -15,9 +15,12 @@ const invariants = [
   "nothing older is written",
   "nothing is written that no commit declares",
   "what is held is not written",
+  "what cannot be seen is not written",
+  "what somebody else manages is not written",
   "what only reports writes nothing",
   "nothing is wrongly reported",
   "no secret leaves the sink",
+  "no one-time token is lost without a word",
   "a quiet world converges",
   "nothing fails with an error of ours",
 ] as const;
@@ -28,6 +31,22 @@ export type Invariant = (typeof invariants)[number];
 type Written = { readonly at: number; readonly mark: Mark };
 
 const LEASES = new Set(["E10"]);
+
+/** The resources with a one-time token. */
+const ACCOUNTS = ["virtual-account/ci"];
+
+/** The errors that say that nobody has a one-time token. */
+const TOKEN_ERRORS = new Set(["token-lost", "token-unrecovered"]);
+
+/** What is special about resources of a world. */
+export type Special = {
+  /** What exists from the beginning. */
+  readonly seeded: ReadonlySet<string>;
+  /** What is declared, and the token of the daemons does not see. */
+  readonly unseen: ReadonlySet<string>;
+  /** What is declared, and somebody else manages. */
+  readonly foreign: ReadonlySet<string>;
+};
 
 /**
  * Knows what was declared and what people did, and reads what the control plane has from its database: it shares nothing
@@ -41,13 +60,15 @@ export class Oracle {
   readonly #held = new Map<string, "unclear" | "decided" | "in force">();
   readonly #made = new Map<string, number>();
   readonly #secrets = new Set<string>();
-  readonly #seeded: ReadonlySet<string>;
+  readonly #delivered = new Set<string>();
+  readonly #toldLost = new Set<string>();
+  readonly #special: Special;
   #rows = { audit: 0, deployments: 0, artifacts: 0 };
   #found: Violation | null = null;
 
-  constructor({ database }: ControlPlaneData, seeded: ReadonlySet<string>) {
+  constructor({ database }: ControlPlaneData, special: Special) {
     this.#data = database.connection;
-    this.#seeded = seeded;
+    this.#special = special;
   }
 
   /** The first violation; null while there is none. */
@@ -97,9 +118,28 @@ export class Oracle {
     return new Set(this.#held.keys());
   }
 
+  /** Whether live of a resource may stay different from what is declared. */
+  isLeftAlone(identity: string): boolean {
+    return this.#held.has(identity) || this.#special.unseen.has(identity) || this.#special.foreign.has(identity);
+  }
+
   /** A token that only the sink may have. */
   secret(text: string): void {
     this.#secrets.add(text);
+  }
+
+  /** The sink has the one-time token of a resource. */
+  delivered(identity: string): void {
+    this.#delivered.add(identity);
+  }
+
+  /** Looks for one-time tokens that the sink does not have, and of which no report has said so. */
+  tokens(): void {
+    const lost = ACCOUNTS.filter(
+      (one) => (this.#made.get(one) ?? 0) > 0 && !this.#delivered.has(one) && !this.#toldLost.has(one),
+    );
+    for (const identity of lost)
+      this.fail("no one-time token is lost without a word", `nobody has the token of ${identity}`);
   }
 
   /** A request that is sent. */
@@ -142,6 +182,8 @@ export class Oracle {
       const made = (this.#made.get(resource) ?? 0) + 1;
       this.#made.set(resource, made);
       if (made > 1) this.fail("nothing is doubled", `${resource} was made ${made} times`);
+      if (this.#special.unseen.has(resource) && !this.#special.seeded.has(resource))
+        this.fail("what cannot be seen is not written", `${resource} was made`);
     }
   }
 
@@ -156,6 +198,10 @@ export class Oracle {
     const last = before.at(-1)?.mark;
     before.push({ at: now, mark });
     if (mark.startsWith("p")) return;
+    if (this.#special.unseen.has(identity))
+      this.fail("what cannot be seen is not written", `${identity} was written as ${mark}`);
+    if (this.#special.foreign.has(identity))
+      this.fail("what somebody else manages is not written", `${identity} was written as ${mark}`);
     if (last === mark) this.fail("nothing is doubled", `${identity} was written twice as ${mark}`);
     const since = this.#lastPush.get(identity) ?? 0;
     const nth = this.#pushed.findIndex(
@@ -190,7 +236,8 @@ export class Oracle {
     }
     const since = times.startedAt - START;
     const { outcomes } = applied.report;
-    for (const { identity, result } of outcomes) {
+    for (const { identity, result, error } of outcomes) {
+      if (error !== null && TOKEN_ERRORS.has(error.code)) this.#toldLost.add(identity);
       // The outcome of an interrupted write, which may be of an earlier commit, is told beside that of the step.
       if (outcomes.filter((one) => one.identity === identity).length > 1) continue;
       const mark = push.declared.get(identity);
@@ -218,9 +265,11 @@ export class Oracle {
     const newest = this.#pushed.at(-1);
     if (newest === undefined) return [];
     const differing = [...newest.declared]
-      .filter(([identity, mark]) => mark !== null && !this.#held.has(identity) && this.live(identity) !== mark)
+      .filter(([identity, mark]) => mark !== null && !this.isLeftAlone(identity) && this.live(identity) !== mark)
       .map(([identity, mark]) => `${identity} is ${this.live(identity) ?? "absent"} and not ${mark}`);
-    const missing = CONSTANT.filter((one) => !this.#seeded.has(one) && (this.#made.get(one) ?? 0) === 0);
+    const missing = CONSTANT.filter(
+      (one) => !this.#special.seeded.has(one) && !this.isLeftAlone(one) && (this.#made.get(one) ?? 0) === 0,
+    );
     return [...differing, ...missing.map((one) => `${one} is absent`)];
   }
 }

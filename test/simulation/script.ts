@@ -56,6 +56,8 @@ export type Script = {
   readonly daemons: 1 | 2;
   /** Whether another daemon only reports. */
   readonly reports: boolean;
+  /** Whether the daemons do not see everything that is declared, and somebody else manages a part of it. @default false */
+  readonly isLimited?: boolean;
   readonly rounds: readonly (readonly ScriptEvent[])[];
 };
 
@@ -85,12 +87,13 @@ export function scriptOf(seed: number): Script {
   const documentedOnly = draw() < 0.25;
   const daemons = !documentedOnly && draw() < 0.5 ? 2 : 1;
   const reports = draw() < 0.2;
-  const world = { documentedOnly, daemons, reports } as const;
+  const isLimited = !documentedOnly && draw() < 0.2;
+  const world = { documentedOnly, daemons, reports, isLimited } as const;
   const rounds = Array.from({ length: ROUNDS }, (_, nth) => roundOf(draw, world, nth === 0));
   return { seed, ...world, rounds };
 }
 
-type Drawn = Pick<Script, "documentedOnly" | "daemons" | "reports">;
+type Drawn = Omit<Script, "seed" | "rounds">;
 
 function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEvent[] {
   const count = 5 + Math.floor(draw() ** 2 * 75);
@@ -134,7 +137,7 @@ function millisecondsOf(draw: Draw): number {
 }
 
 function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
-  const { documentedOnly, daemons, reports } = world;
+  const { documentedOnly, daemons, reports, isLimited = false } = world;
   const healing = healingOf(world);
   const clients = reports ? [...healing, "reporter"] : healing;
   const resource = (): string => pick(draw, RESOURCES);
@@ -176,7 +179,8 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
     ],
     [8, () => ({ is: "kill", on: "server", nth: 1 + Math.floor(draw() * 40), ms: Math.floor(ms() / 4) })],
     [9, () => ({ is: "stop", on: pick(draw, clients), ms: ms() })],
-    [documentedOnly ? 0 : 9, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
+    // Only the records tell what somebody else manages.
+    [documentedOnly || isLimited ? 0 : 9, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
   ];
   const total = choices.reduce((sum, [weight]) => sum + weight, 0);
   let left = draw() * total;

@@ -1,5 +1,15 @@
 import type { EndedPass } from "../../src/daemon/ended-pass.ts";
-import { type Declared, editOf, filesOf, firstDeclared, type Mark } from "./contents.ts";
+import type { SeedDocument } from "../../src/server/options.ts";
+import {
+  type Declared,
+  editOf,
+  FOREIGN,
+  filesOf,
+  firstDeclared,
+  LIMITED_PERMISSIONS,
+  type Mark,
+  UNSEEN,
+} from "./contents.ts";
 import { ADMIN_TOKEN, controlPlaneData, type SimulatedControlPlane, startControlPlane } from "./control-plane.ts";
 import { type DaemonDisk, emptyDisk, REQUEST_TIMEOUT_MS, type SimulatedDaemon, startDaemon } from "./daemon.ts";
 import { createNetwork, type Network } from "./network.ts";
@@ -68,6 +78,7 @@ class World {
   #accepted: Declared[] = [];
   #quietSince: number | null = null;
   #isStateLost = false;
+  #wasStateLost = false;
   #isConverged = false;
 
   static async create(script: Script, options: RunOptions): Promise<World> {
@@ -78,10 +89,14 @@ class World {
     this.#script = script;
     this.#options = options;
     this.#data = data;
+    const { isLimited = false } = script;
     this.#scheduler = new Scheduler(drawsOf(script.seed, "order"));
     this.#repository = createRepository(filesOf(this.#declared));
-    const seeded = script.documentedOnly ? SEEDED.map(({ identity }) => identity) : [];
-    this.#oracle = new Oracle(data, new Set(seeded));
+    this.#oracle = new Oracle(data, {
+      seeded: new Set(seedOf(script).map(({ place }) => place)),
+      unseen: new Set(isLimited ? UNSEEN : []),
+      foreign: new Set(isLimited ? [FOREIGN] : []),
+    });
     this.#network = createNetwork({
       scheduler: this.#scheduler,
       draw: drawsOf(script.seed, "network"),
@@ -104,6 +119,8 @@ class World {
       this.#oracle.fail("nothing fails with an error of ours", `unhandled: ${String(error)}`);
     process.on("unhandledRejection", onUnhandled);
     try {
+      // The daemons need their token.
+      if (this.#script.isLimited === true) await this.#startServer();
       for (const each of this.#slots) this.#start(each);
       for (const round of this.#script.rounds) {
         const begunAt = this.#scheduler.now;
@@ -152,13 +169,14 @@ class World {
       this.#server?.cut();
       this.#server = null;
     });
-    const { documentedOnly } = this.#script;
+    const { documentedOnly, isLimited = false } = this.#script;
     this.#server = await startControlPlane(this.#data, {
       process,
       scheduler: this.#scheduler,
       documentedOnly,
       rolloutSeconds: ROLLOUT_SECONDS[this.#script.seed % ROLLOUT_SECONDS.length] ?? 0,
-      seed: documentedOnly ? SEEDED.map(({ identity, manifest }) => ({ place: identity, manifest })) : [],
+      seed: seedOf(this.#script),
+      permissions: isLimited ? LIMITED_PERMISSIONS : null,
     });
     this.#tell("server is up");
   }
@@ -175,10 +193,12 @@ class World {
     let isQuiet = false;
     const running = startDaemon(one.disk, process, {
       sync,
-      token: ADMIN_TOKEN,
+      token: () => this.#data.token ?? ADMIN_TOKEN,
+      guardsAdoption: this.#script.isLimited === true,
       repository: this.#repository,
       network: this.#network,
       onToken: (token) => this.#oracle.secret(token),
+      onDelivered: (identity) => this.#oracle.delivered(identity),
       observer: {
         begin: () => {
           isQuiet = this.#quietSince !== null;
@@ -322,6 +342,7 @@ class World {
         // The guard that keeps what a commit emptied needs the records.
         if (found === undefined || this.#oracle.pushes.at(-1)?.isRefused === true) return;
         this.#isStateLost = true;
+        this.#wasStateLost = true;
         found.running?.process.kill();
         for (const identity of this.#oracle.held) this.#oracle.release(identity);
         found.disk = emptyDisk();
@@ -400,14 +421,18 @@ class World {
       ({ seen: { applied } }) =>
         applied?.report.outcomes.filter(({ result }) => result !== "unchanged" && result !== "skipped") ?? [],
     );
-    const unquiet = written.filter(({ identity }) => !this.#oracle.held.has(identity));
+    const unquiet = written.filter(({ identity }) => !this.#oracle.isLeftAlone(identity));
     if (unquiet.length > 0)
       this.#oracle.fail(
         "a quiet world converges",
         `its third pass: ${unquiet.map((one) => `${one.identity} ${one.result} ${one.error?.message ?? ""}`).join(", ")}`,
       );
+    // What a daemon that stands by has in its journal is only looked at when it leads.
+    if (this.#script.daemons === 1 && !this.#wasStateLost) this.#oracle.tokens();
     this.#isConverged = true;
     this.#isStateLost = false;
+    // Before its first write a daemon writes nothing where somebody else manages a part.
+    if (this.#script.isLimited === true) this.#push(new Map([...this.#declared, [FOREIGN, this.#mark("c")]]));
   }
 }
 
@@ -423,12 +448,30 @@ function slot(name: string, sync: Slot["sync"]): Slot {
   return { name, sync, disk: emptyDisk(), running: null, quiet: [] };
 }
 
-/** What a control plane with only the documented operations must have before. */
-const SEEDED = [
-  { identity: "cluster/dev", manifest: { type: "cluster", name: "dev", cluster_type: "generic" } },
-  { identity: "workspace/dev:web", manifest: { type: "workspace", name: "web", cluster_fqn: "dev" } },
+/** What a control plane with only the documented operations must have before, or whose daemons may not create it. */
+const FOUNDATIONS = [
+  { place: "cluster/dev", manifest: { type: "cluster", name: "dev", cluster_type: "generic" } },
+  { place: "workspace/dev:web", manifest: { type: "workspace", name: "web", cluster_fqn: "dev" } },
   ...["registry", "one", "two", "three", "four"].map((name) => ({
-    identity: `ml-repo/${name}`,
+    place: `ml-repo/${name}`,
     manifest: { type: "ml-repo", name },
   })),
-] as const;
+];
+
+const OF_OTHERS = [
+  { place: "team/ml", manifest: { type: "team", name: "ml", members: ["mark-p0-@example.com"] } },
+  {
+    place: FOREIGN,
+    manifest: {
+      type: "chat_prompt",
+      name: "theirs",
+      ml_repo: "registry",
+      messages: [{ role: "system", content: "mark-p0-" }],
+    },
+  },
+];
+
+function seedOf({ documentedOnly, isLimited = false }: Script): readonly SeedDocument[] {
+  if (isLimited) return [...FOUNDATIONS, ...OF_OTHERS];
+  return documentedOnly ? FOUNDATIONS : [];
+}

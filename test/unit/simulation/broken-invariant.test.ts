@@ -21,6 +21,7 @@ test("a bug that is noticed at the journal ends the pass, and the next pass writ
     documentedOnly: false,
     rolloutSeconds: 1,
     seed: [],
+    permissions: null,
   });
   const network = createNetwork({
     scheduler,
@@ -53,10 +54,12 @@ test("a bug that is noticed at the journal ends the pass, and the next pass writ
   const failures: unknown[] = [];
   const daemon = startDaemon({ ...disk, state }, processOf("daemon"), {
     sync: "heal",
-    token: ADMIN_TOKEN,
+    token: () => ADMIN_TOKEN,
+    guardsAdoption: false,
     repository: createRepository({ ...foundations, "api.yaml": service("api") }),
     network,
     onToken: () => {},
+    onDelivered: () => {},
     observer: {
       emit: () => {},
       failure: (error) => failures.push(error),
