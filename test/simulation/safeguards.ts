@@ -62,7 +62,7 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     name: "sending a write again with its first key",
-    find: "key: key ?? newIntent.key",
+    find: "key: intent.key ?? newIntent.key",
     replace: "key: newIntent.key",
   },
   {
