@@ -5,7 +5,7 @@ import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { load } from "../engine/load.ts";
-import { readOperatorFolder } from "../engine/policies/load-policies.ts";
+import { readOperatorFolder } from "../engine/policies/read-operator-folder.ts";
 import type { ReadPolicies } from "../engine/policies/read-policies.ts";
 import { testPolicies } from "../engine/policies/test-policies.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";

@@ -137,6 +137,7 @@ export async function load(
     event: {
       ...readEvent(reported, behind, rules, revision),
       revision: commit,
+      ...(hasErrors(policies.diagnostics) ? { hasFaultyPolicies: true } : {}),
       ...followedCommit(revision),
       knownFiles: indexed.known,
     },

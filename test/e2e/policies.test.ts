@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
@@ -228,6 +228,7 @@ describe("policies", () => {
     for (const command of [["plan"], ["apply", "--yes"], ["validate"], ["plan", "--partial"], ["policy", "test"]]) {
       const refused = await source.runHere(command);
       expect(refused, command.join(" ")).toMatchObject({ code: 3 });
+      expect(refused.stdout + refused.stderr).not.toContain("--partial goes on");
       expect(refused.stdout + refused.stderr).toMatch(
         /policies\/owner\.yaml:4:\d+: error: the expression of\s+policy owner-label is wrong: Unexpected token: EOF/,
       );
@@ -319,6 +320,53 @@ describe("policies", () => {
     ]);
     await source.write("operator/holdfast.yaml", "policies: operator/nowhere\n");
     expect(await source.runHere(["plan", ...config])).toMatchObject({ code: 3 });
+  });
+
+  test("of the operator are the files that would be manifests, in every folder below", async () => {
+    const server = await serve();
+    const source = await applied(server, { "services/api.yaml": service("api", "replicas: 1\n") });
+    await source.write("operator/holdfast.yaml", "policies: operator/policies\n");
+    await source.write("services/api.yaml", tagged("api", "latest", "replicas: 1\n"));
+    const named = (name: string) => latest.replace("no-latest-tag", name);
+    const folder = "operator/policies";
+    const json = { name: "json", severity: "deny", message: "not this", when: "has(after.image)" };
+    await source.write(`${folder}/team/deep/a.yaml`, named("deep"));
+    await source.write(`${folder}/B.YAML`, named("upper"));
+    await source.write(`${folder}/c.yml`, named("yml"));
+    await source.write(`${folder}/d.json`, JSON.stringify(json, null, "\t"));
+    await source.write(`${folder}/.dot.yaml`, named("dot"));
+    // As Kubernetes mounts a ConfigMap, and a link to a folder above.
+    await source.write("mounted/..data/e.yaml", named("mounted"));
+    await symlink(join(source.folder, "mounted/..data/e.yaml"), join(source.folder, "mounted/e.yaml"));
+    await symlink(join(source.folder, "mounted"), join(source.folder, folder, "mounted"));
+    await symlink("..", join(source.folder, folder, "team/again"));
+    await source.write(`${folder}/README.md`, "# Policies\n");
+    const config = ["--config", "operator/holdfast.yaml"];
+    const plan = planOf(await source.runHere(["plan", "-o", "json", ...config, "services"]));
+    const names = ["deep", "dot", "json", "mounted", "upper", "yml"];
+    expect(plan.steps[0]?.policies?.map(({ name }) => name).toSorted()).toEqual(names);
+    expect(await source.runHere(["policy", "test", folder])).toMatchObject({
+      stdout: "6 policies: 5 tests passed, 1 policy without a test\n",
+    });
+    // What may hold a policy, and is none, is no silence.
+    await source.write(`${folder}/team/notes.yaml`, "- a list\n");
+    await symlink("nowhere", join(source.folder, folder, "rules"));
+    for (const command of [
+      ["plan", ...config],
+      ["policy", "test", folder],
+    ]) {
+      const refused = await source.runHere(command);
+      expect(refused.code).toBe(3);
+      expect(refused.stdout + refused.stderr).toMatch(
+        /operator\/policies\/rules:1:1: error: a link that leads nowhere/,
+      );
+    }
+    await rm(join(source.folder, folder, "rules"));
+    const refused = await source.runHere(["policy", "test", folder]);
+    expect(refused).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining("team/notes.yaml:1:1: error: a file that is no policy"),
+    });
   });
 
   test("count as of the base and of the merge result, so that a pull request only makes them stricter", async () => {
@@ -527,6 +575,13 @@ describe("policy test", () => {
     expect(JSON.parse((await source.runHere(["policy", "test", "-o", "sarif"])).stdout)).toMatchObject({
       runs: [{ results: [{ ruleId: "policy-test" }] }],
     });
+    // An expression without an answer is no verdict, although it denies a step.
+    await source.write("policies/latest.yaml", latest.replace("has(after.image) &&", "after.labels.owner == '' &&"));
+    const error = await source.runHere(["policy", "test"]);
+    expect(error.code).toBe(1);
+    expect(error.stdout.replaceAll(/\s+/g, " ")).toContain(
+      "error: the test of policy no-latest-tag cannot be run [policy-test] its expression cannot be evaluated: No such key: labels (policies/latest.yaml:5:9)",
+    );
     await source.write("policies/latest.yaml", latest.replace("severity: deny", "severity: block"));
     expect(await source.runHere(["policy", "test"])).toMatchObject({ code: 3 });
     expect(await source.runHere(["policy"])).toMatchObject({ code: 3 });

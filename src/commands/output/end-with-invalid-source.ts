@@ -21,7 +21,7 @@ export function showFaults(error: unknown, invocation: Invocation): void {
 export async function endWithInvalidSource(end: PassResult, invocation: Invocation): Promise<number> {
   const { output } = terminalViewOf(invocation);
   if (end.what === "read") {
-    const { message, hint } = sourceRefusal(end.diagnostics, invocation.flags);
+    const { message, hint } = sourceRefusal(end, invocation.flags);
     const { diagnostics } = end;
     const failure = { code: "invalid", message, hint: `nothing was sent; ${hint}`, diagnostics } as const;
     if (output === "json")

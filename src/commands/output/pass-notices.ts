@@ -79,7 +79,7 @@ function sourceText(
   const columns = diagnosticView.width;
   if (!isRefused) return found;
   const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };
-  const end = sentenceText(`nothing was sent; ${sourceRefusal(diagnostics, flags).hint}`, columns);
+  const end = sentenceText(`nothing was sent; ${sourceRefusal(event, flags).hint}`, columns);
   return `${found}${validationText(counts, columns)}${end}`;
 }
 
@@ -116,7 +116,7 @@ export function passLog({ flags, terminal: { stderr, clock } }: Invocation): ((e
       say(isEnd ? { ...body, durationMs: clock.now() - begunAt } : body);
     }
     if (event.what === "read" && event.isRefused) {
-      const { message, hint } = sourceRefusal(event.diagnostics, flags);
+      const { message, hint } = sourceRefusal(event, flags);
       say(failedEvent({ level: "error", message: `${message}, and nothing was sent`, hint, diagnostics: [] }));
     }
   };

@@ -64,6 +64,8 @@ export type ReadEvent = {
   readonly documents: number;
   /** Whether the pass ends here because of errors. */
   readonly isRefused: boolean;
+  /** Set where a policy has an error, so that nothing can be left out. */
+  readonly hasFaultyPolicies?: true;
 };
 
 /** The source was refused; the pass continues with the last applied revision. */

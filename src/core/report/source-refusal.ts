@@ -1,5 +1,6 @@
 import { type Diagnostic, hasErrors } from "../diagnostic.ts";
 import { STRICT } from "../run-warning.ts";
+import type { ReadEvent } from "./events.ts";
 
 /** Whether nothing is sent of a source in which this was found. Invalid manifests may be left out, warnings may not. */
 export function isSourceRefused(
@@ -11,9 +12,12 @@ export function isSourceRefused(
 
 /** Why nothing was sent of such a source, and what to do. */
 export function sourceRefusal(
-  diagnostics: readonly Diagnostic[],
+  { diagnostics, hasFaultyPolicies }: Pick<ReadEvent, "diagnostics" | "hasFaultyPolicies">,
   { partial = false }: { readonly partial?: boolean },
 ): { readonly message: string; readonly hint: string } {
   if (partial || !hasErrors(diagnostics)) return STRICT;
-  return { message: "the source has errors", hint: "--partial goes on with the valid manifests" };
+  const hint = hasFaultyPolicies
+    ? "correct the policies: nothing goes on without them, also with --partial"
+    : "--partial goes on with the valid manifests";
+  return { message: "the source has errors", hint };
 }

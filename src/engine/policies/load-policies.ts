@@ -1,16 +1,14 @@
-import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { compareText } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { readGivenFile, UnreadableFileError, whyUnreadable } from "../../files/read-given-file.ts";
-import { relativePath } from "../../files/real-path.ts";
 import { closestName } from "../../schema/closest-name.ts";
-import { diagnosticInFile, fileDiagnostic } from "../../source/file-diagnostic.ts";
+import { diagnosticInFile } from "../../source/file-diagnostic.ts";
 import type { PolicyFolders } from "../../source/read-source-config.ts";
 import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
 import { ExactProcess } from "../../yaml/read-yaml.ts";
-import { POLICY_LIMITS, type PolicyFile, type ReadPolicies, readPolicies } from "./read-policies.ts";
+import { readOperatorFolder } from "./read-operator-folder.ts";
+import { type PolicyFile, type ReadPolicies, readPolicies } from "./read-policies.ts";
 
 /** Where the policies of a target are: in the files of its source, in those of the base, and in the operator's folder. */
 export type PolicyPlaces = {
@@ -80,43 +78,6 @@ function missing(
     } as const;
     return { ...diagnosticInFile("", wording, place), file: place?.file ?? null };
   });
-}
-
-/** Reads the policies of a folder that the operator, or a person, has named; links are followed. */
-export async function readOperatorFolder(folder: string, cwd: string, exact: ExactProcess): Promise<ReadPolicies> {
-  const names = namesIn(folder);
-  const files = names.map((name) => operatorFile(join(folder, name), relativePath(cwd, join(folder, name))));
-  const unread = files.filter((one): one is Diagnostic => "severity" in one);
-  if (unread.length > 0) return { policies: [], diagnostics: unread };
-  return readPolicies(
-    files.filter((one): one is PolicyFile => "bytes" in one),
-    exact,
-  );
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    const names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
-    if (names.length > 0) return names.toSorted(compareText);
-  } catch (cause) {
-    throw new HoldfastError("invalid", `the folder of policies ${folder} cannot be read`, {
-      hint: "correct `policies` of the configuration, or the folder; nothing is planned or written without the policies",
-      cause,
-    });
-  }
-  throw new HoldfastError("invalid", `the folder ${folder} holds no policy`, {
-    hint: "a policy is a file that ends in .yaml or .yml; correct `policies` of the configuration, or the folder",
-  });
-}
-
-function operatorFile(path: string, display: string): PolicyFile | Diagnostic {
-  try {
-    const bytes = readGivenFile(path, POLICY_LIMITS.bytes);
-    return { display, bytes, size: bytes.length };
-  } catch (error) {
-    if (!(error instanceof UnreadableFileError)) throw error;
-    return fileDiagnostic("error", "unreadable", display, `a policy that ${whyUnreadable(error)}`);
-  }
 }
 
 // A fault of the base is one of the branch too, unless it was corrected there.

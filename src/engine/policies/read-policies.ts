@@ -6,6 +6,7 @@ import { redactCredentials } from "../../model/credential.ts";
 import { validatePolicy } from "../../schema/validate.ts";
 import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "../../source/file-diagnostic.ts";
 import { defaultLimits } from "../../source/limits.ts";
+import { formatOf } from "../../yaml/document.ts";
 import { fault } from "../../yaml/fault.ts";
 import { lineFinder, locator } from "../../yaml/locator.ts";
 import { type ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
@@ -46,7 +47,7 @@ async function readPolicy(file: PolicyFile, exact: ExactProcess): Promise<ReadPo
     return none(
       faulty(file, "too-large", `a policy larger than ${POLICY_LIMITS.bytes / 1024} KiB`, "Make it shorter."),
     );
-  const options = { format: "yaml", limits: defaultLimits, worthy: null } as const;
+  const options = { format: formatOf(display) ?? "yaml", limits: defaultLimits, worthy: null } as const;
   const { text, faults, documents } = await readYaml(bytes, options, exact);
   const positionAt = lineFinder(text);
   const [document, second] = documents;

@@ -11,6 +11,8 @@ import type { Recorded } from "../../core/recorded.ts";
 import { kindOf, kindsByType } from "../../kinds/index.ts";
 import { nameOf } from "../../manifests/declaration.ts";
 import { validateManifest } from "../../schema/validate.ts";
+import type { ExpressionAnswer, ExpressionError } from "./expression.ts";
+import type { ExpressionSubject } from "./expression-subject.ts";
 import { judgePlan } from "./judge-plan.ts";
 import type { LoadedPolicy, PolicyTest } from "./policy-set.ts";
 
@@ -37,11 +39,29 @@ function resultOf(policy: LoadedPolicy, test: PolicyTest, clock: Pick<Clock, "mo
   }
   const manifests = pairs.map(({ manifest }) => manifest);
   const hardware = hardwareChange(plan, { manifests, live, kinds: kindsByType });
-  const set = { policies: [policy], target: test.target ?? "default" };
+  const errors: ExpressionError[] = [];
+  const set = { policies: [noting(policy, errors)], target: test.target ?? "default" };
   const findings = judgePlan(set, { plan, manifestsOf, hardware }, clock);
+  const [error] = errors;
+  if (error !== undefined) return { ...place, actual: null, message: errorText(error, policy) };
   const [found] = [...findings.plan, ...findings.steps.values().toArray().flat()];
   const actual = found?.severity ?? "pass";
   return { ...place, actual, message: found === undefined || actual === expected ? null : found.message };
+}
+
+// A plan is denied where an expression has no answer, which is never what a test is for.
+function noting(policy: LoadedPolicy, errors: ExpressionError[]): LoadedPolicy {
+  const evaluate = (subject: ExpressionSubject): ExpressionAnswer => {
+    const answer = policy.expression.evaluate(subject);
+    if (answer.is === "error") errors.push(answer.error);
+    return answer;
+  };
+  return { ...policy, expression: { evaluate } };
+}
+
+function errorText({ message, offset }: ExpressionError, { file, placeOf }: LoadedPolicy): string {
+  const { line, column } = placeOf(offset);
+  return `its expression cannot be evaluated: ${message} (${file}:${line}:${column})`;
 }
 
 /** A manifest as it is live, and as it is declared. */
