@@ -27,6 +27,8 @@ export type Base = {
   readonly use: "compare" | "instead";
   /** The ref that names the commit applied last. */
   readonly applied?: AppliedRef | undefined;
+  /** The newest common ancestor, where the base has moved on since; absent where it has not. */
+  readonly forkedAt?: string;
 };
 
 /** Which configuration is read. */
@@ -74,13 +76,15 @@ export type SourceConfig = {
 
 /** The folders of policies, of which none replaces another one. */
 export type PolicyFolders = {
-  /** Those of the source, relative to its root: a pull request adds to those of the base. */
+  /** All of the source, relative to its root: their files are no manifests. */
   readonly folders: readonly string[];
-  /** That of the commit that is compared with; null without one. */
+  /** That of what is planned: of the merge result, where it is compared with a base. Null without one. */
+  readonly own: string | null;
+  /** That of the commit that is compared with, as this commit has it; null without one. */
   readonly base: string | null;
   /** The operator's, as the configuration has it; null without one. */
   readonly operator: string | null;
-  /** Where the source's configuration has its own. */
+  /** Where the key for `own` stands. */
   readonly place: KeyPlace | null;
 };
 
@@ -91,7 +95,12 @@ export async function readSourceConfig(options: SourceConfigOptions, pace: Pace)
   const own = isCommitted || operators.some(hasSources) ? noConfig : await ownConfig(options, pace);
   const atBase = base === null ? null : await readConfigAt(base.ref, options, pace);
   const inForce = base?.use === "instead" ? (atBase ?? own) : own;
-  const policies = policyFolders({ inForce, atBase: base?.use === "compare" ? atBase : null, operators });
+  const compared = base?.use === "compare" ? atBase : null;
+  const atFork = base?.forkedAt === undefined ? null : await readConfigAt(base.forkedAt, options, pace);
+  // A merge takes a key from the side that has changed it.
+  const isOfBase = compared !== null && atFork?.repository.policies === inForce.repository.policies;
+  const merged = atFork !== null && isOfBase ? compared : inForce;
+  const policies = policyFolders({ merged, atBase: compared, operators });
   return {
     files: [isCommitted ? (atBase ?? own) : own, ...operators],
     isPresent: inForce.file !== null,
@@ -112,22 +121,23 @@ export async function readSourceConfig(options: SourceConfigOptions, pace: Pace)
 }
 
 function policyFolders({
-  inForce,
+  merged,
   atBase,
   operators,
 }: {
-  readonly inForce: ConfigFile;
+  readonly merged: ConfigFile;
   readonly atBase: ConfigFile | null;
   readonly operators: readonly ConfigFile[];
 }): { readonly folders: PolicyFolders; readonly diagnostics: readonly Diagnostic[] } {
-  const [own, base] = [folderBelow(inForce), atBase === null ? null : folderBelow(atBase)];
+  const [own, base] = [folderBelow(merged), atBase === null ? null : folderBelow(atBase)];
   const found = [own, base].filter((one) => one !== null);
   return {
     folders: {
       folders: [...new Set(found.flatMap(({ folder }) => folder ?? []))],
+      own: own?.folder ?? null,
       base: base?.folder ?? null,
       operator: operators[0]?.repository.policies ?? null,
-      place: inForce.places.get("/policies") ?? null,
+      place: merged.places.get("/policies") ?? null,
     },
     diagnostics: found.flatMap(({ fault }) => fault ?? []),
   };

@@ -177,7 +177,18 @@ async function readFrom<Result extends PreparedRead>(
   const isCommitted = ours !== null;
   const before = ours && options.before && base ? await compareWith(options.before, ours, base.ref, pace) : null;
   const config = await explainMissing(resolvedBase, () =>
-    readSourceConfig({ ...options, repository, isUnreadable, isForeign, isCommitted, before }, pace),
+    readSourceConfig(
+      {
+        ...options,
+        base: base && withFork(base, resolvedBase),
+        repository,
+        isUnreadable,
+        isForeign,
+        isCommitted,
+        before,
+      },
+      pace,
+    ),
   );
   const prepared = await prepare(config);
   const { ignore, knownFiles, ref } = prepared;
@@ -212,6 +223,11 @@ async function readFrom<Result extends PreparedRead>(
   const branch = repository === null || isCommitted || resolvedBase?.use === "instead" ? null : branchOf(repository);
   const revision = { ...files, config, ...(own === asRead ? {} : { asRead }), ...(branch === null ? {} : { branch }) };
   return { revision, prepared, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+}
+
+function withFork(base: Base, resolved: ResolvedBase | null): Base {
+  if (resolved?.use !== "compare" || resolved.found.behind === 0) return base;
+  return { ...base, forkedAt: resolved.found.mergeBase };
 }
 
 function noFiles(root: string, commit: string | null): RevisionFiles {

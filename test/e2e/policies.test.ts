@@ -415,6 +415,43 @@ describe("policies", () => {
     expect([behind.code, findings(behind)]).toEqual([0, ["added confirm", "late confirm"]]);
   });
 
+  test("count where a folder was renamed, in the branch or at the base, each by the key of its own commit", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write(".gitignore", ".holdfast/\n");
+    await commitAll(source.folder, "Declare a platform");
+    await git(source.folder, "checkout", "-q", "-b", "other");
+    await git(source.folder, "checkout", "-q", "-b", "change");
+    const api = { "services/api.yaml": tagged("api", "latest", "replicas: 5\nlabels: { owner: us }\n") };
+    const rename = async (more: { readonly [file: string]: string } = {}) => {
+      await git(source.folder, "mv", "policies", "rules");
+      await source.write("holdfast.yaml", "# Renamed.\npolicies: rules\n");
+      for (const [file, content] of Object.entries(more)) await source.write(file, content);
+      await commitAll(source.folder, "Rename the policies");
+    };
+    const found = async (base: string) => {
+      const plan = await source.runHere(["plan", "--base", base, "-o", "json"]);
+      expect(plan.code, plan.stderr).toBe(5);
+      const step = planOf(plan).steps.find(({ identity }) => identity === "service/dev:web/api");
+      return step?.policies?.map(({ name, severity }) => `${name} ${severity}`).toSorted();
+    };
+    await rename({ ...api, "rules/latest.yaml": latest.replace("severity: deny", "severity: warn") });
+    expect(await found("main")).toEqual(["many-replicas confirm", "no-latest-tag deny"]);
+    // The other way round: this branch knows the old folder, and its merge with the base has the new one.
+    await git(source.folder, "checkout", "-q", "main");
+    await rename({ "rules/late.yaml": scaling.replace("many-replicas", "late") });
+    await git(source.folder, "checkout", "-q", "other");
+    for (const [file, content] of Object.entries(api)) await source.write(file, content);
+    await source.write("policies/scaling.yaml", scaling.replace("severity: confirm", "severity: deny"));
+    await commitAll(source.folder, "Change a service");
+    expect(await found("main")).toEqual(["late confirm", "many-replicas deny", "no-latest-tag deny"]);
+    // A folder that a branch names and does not have is told at its line.
+    await source.write("holdfast.yaml", "policies: nowhere\n");
+    const refused = await source.runHere(["plan", "--base", "main"]);
+    expect(refused).toMatchObject({ code: 3 });
+    expect(refused.stderr).toMatch(/holdfast\.yaml:1:1: error: the folder "nowhere" of `policies` holds no\s+policy/);
+  });
+
   test("ask a person at a terminal, who allows what asks, and is not asked about what is denied", async () => {
     const server = await serve();
     const source = await applied(server);

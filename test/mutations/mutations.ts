@@ -470,8 +470,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "judging by the policies of the base",
-    find: "const ofBase = base === null ? [] : [await readAt(base.policyFiles ?? [], { exact, signal })];",
-    replace: "const ofBase: ReadPolicies[] = [];",
+    find: "const ofBase = atBase === null || base === null ? NONE : await readFolder(atBase, base, reading);",
+    replace: "const ofBase = NONE;",
     killedBy: {
       project: "e2e",
       file: "test/e2e/policies.test.ts",

@@ -39,7 +39,7 @@ export const NO_CONFIG: SourceConfig = {
   files: [],
   isPresent: false,
   repository: {},
-  policies: { folders: [], base: null, operator: null, place: null },
+  policies: { folders: [], own: null, base: null, operator: null, place: null },
   places: new Map(),
   diagnostics: [],
 };

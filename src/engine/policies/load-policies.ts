@@ -24,13 +24,14 @@ export type PolicyPlaces = {
  * replaces another one, so that each can only make the verdict stricter.
  */
 export async function loadPolicies({ folders, revision, base, cwd, signal }: PolicyPlaces): Promise<ReadPolicies> {
-  const { operator } = folders;
-  if (folders.folders.length === 0 && operator === null) return { policies: [], diagnostics: [] };
+  const { own, base: atBase, operator } = folders;
+  if (own === null && atBase === null && operator === null) return { policies: [], diagnostics: [] };
   await using exact = new ExactProcess();
-  const own = await readFolders(folders.folders, revision, { exact, signal });
-  const ofBase = base === null ? [] : [await readAt(base.policyFiles ?? [], { exact, signal })];
-  const ofOperator = operator === null ? [] : [await readOperatorFolder(resolve(cwd, operator), cwd, exact)];
-  const all = [own, ...ofBase, ...ofOperator];
+  const reading = { exact, signal };
+  const ofSource = own === null ? NONE : await readFolder(own, revision, reading);
+  const ofBase = atBase === null || base === null ? NONE : await readFolder(atBase, base, reading);
+  const ofOperator = operator === null ? NONE : await readOperatorFolder(resolve(cwd, operator), cwd, exact);
+  const all = [ofSource, ofBase, ofOperator];
   return {
     policies: all.flatMap(({ policies }) => policies),
     diagnostics: distinctDiagnostics([...missing(folders, revision), ...all.flatMap(({ diagnostics }) => diagnostics)]),
@@ -39,21 +40,14 @@ export async function loadPolicies({ folders, revision, base, cwd, signal }: Pol
 
 type Reading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
 
-// Each folder by itself: two of them may have a policy of the same name.
-async function readFolders(
-  folders: readonly string[],
-  { policyFiles = [] }: Pick<RevisionFiles, "policyFiles">,
-  reading: Reading,
-): Promise<ReadPolicies> {
-  const read: ReadPolicies[] = [];
-  for (const folder of folders)
-    read.push(
-      await readAt(
-        policyFiles.filter(({ path }) => path.startsWith(`${folder}/`)),
-        reading,
-      ),
-    );
-  return { policies: read.flatMap((one) => one.policies), diagnostics: read.flatMap((one) => one.diagnostics) };
+const NONE: ReadPolicies = { policies: [], diagnostics: [] };
+
+function readFolder(folder: string, revision: PolicyPlaces["revision"], reading: Reading): Promise<ReadPolicies> {
+  return readAt(filesIn(folder, revision), reading);
+}
+
+function filesIn(folder: string, { policyFiles = [] }: PolicyPlaces["revision"]): readonly SourceFile[] {
+  return policyFiles.filter(({ path }) => path.startsWith(`${folder}/`));
 }
 
 async function readAt(files: readonly SourceFile[], { exact, signal }: Reading): Promise<ReadPolicies> {
@@ -64,20 +58,15 @@ async function readAt(files: readonly SourceFile[], { exact, signal }: Reading):
 }
 
 // A folder that is named and holds nothing may have been moved, and everything would pass.
-function missing(
-  { folders, place }: PolicyFolders,
-  { policyFiles = [] }: PolicyPlaces["revision"],
-): readonly Diagnostic[] {
-  const empty = folders.filter((folder) => !policyFiles.some(({ path }) => path.startsWith(`${folder}/`)));
-  return empty.map((folder) => {
-    const wording = {
-      severity: "error",
-      code: "no-policies",
-      summary: `the folder ${JSON.stringify(folder)} of \`policies\` holds no policy`,
-      detail: "Correct `policies`, or remove it. Nothing is planned or written without the policies.",
-    } as const;
-    return { ...diagnosticInFile("", wording, place), file: place?.file ?? null };
-  });
+function missing({ own, place }: PolicyFolders, revision: PolicyPlaces["revision"]): readonly Diagnostic[] {
+  if (own === null || filesIn(own, revision).length > 0) return [];
+  const wording = {
+    severity: "error",
+    code: "no-policies",
+    summary: `the folder ${JSON.stringify(own)} of \`policies\` holds no policy`,
+    detail: "Correct `policies`, or remove it. Nothing is planned or written without the policies.",
+  } as const;
+  return [{ ...diagnosticInFile("", wording, place), file: place?.file ?? null }];
 }
 
 // A fault of the base is one of the branch too, unless it was corrected there.

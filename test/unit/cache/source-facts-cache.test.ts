@@ -409,7 +409,7 @@ describe("the cache of a source", () => {
   /** Reads the folder once through the cache, which keeps it. */
   const fill = async ({ open }: ReturnType<typeof cacheIn>, root: string) => {
     const { revision } = await reading(root);
-    const policies = { folders: [], base: null, operator: null, place: null };
+    const policies = { folders: [], own: null, base: null, operator: null, place: null };
     const config = { files: [], isPresent: false, repository: {}, places: new Map(), diagnostics: [], policies };
     const index = await open();
     index.keep(await index.update(null, { ...revision, config }, { clock: systemClock, signal }), null);
