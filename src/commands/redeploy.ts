@@ -27,6 +27,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     identities,
     force: flags.force ?? false,
     isForced: flags.allowWindow ?? false,
+    allowedPolicies: flags.allowPolicy ?? [],
   } as const;
   const startedAt = terminal.clock.now();
   const byDaemon = await sendToDaemon<PassResult>(mode, target, terminal);

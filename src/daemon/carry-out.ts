@@ -65,10 +65,11 @@ export async function carryOut(
       );
     }
     case "redeploy": {
-      const { identities, force, isForced } = command;
+      const { identities, force, isForced, allowedPolicies = [] } = command;
       const { leader } = watched;
       const startedAt = run.clock.now();
-      const end = await passOf({ is: "redeploy", identities, force, isForced, leader }, { ...watched, by }, run);
+      const mode = { is: "redeploy", identities, force, isForced, allowedPolicies, leader } as const;
+      const end = await passOf(mode, { ...watched, by }, run);
       await recordForced(end, watched.target, { startedAt, endedAt: run.clock.now() });
       return inJson(end);
     }

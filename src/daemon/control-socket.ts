@@ -36,6 +36,8 @@ export type TargetCommand = {
       readonly identities: readonly string[];
       readonly force: boolean;
       readonly isForced: boolean;
+      /** @default none */
+      readonly allowedPolicies?: readonly string[];
     }
   | { readonly is: "resolve"; readonly identities: readonly string[]; readonly as: "applied" | "refused" | null }
   | { readonly is: "hold"; readonly hold: Hold }

@@ -119,10 +119,16 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
   return planned;
 }
 
+/** A plan that was revised after it was judged, with what policies find in it now. */
+export function judgedAgain(revised: LivePlan, planning: Pick<Planning, "checks" | "run">): LivePlan {
+  const findings = judgeSteps(revised, revised, planning);
+  return { ...revised, ...withPolicyFindings(revised, findings), findings };
+}
+
 function judgeSteps(
   { plan, decisions }: PlanWithDecisions,
-  { waved, observation }: Observed,
-  { checks: { policies = null }, run: { clock } }: Planning,
+  { waved, observation }: Pick<Observed, "waved" | "observation">,
+  { checks: { policies = null }, run: { clock } }: Pick<Planning, "checks" | "run">,
 ): PolicyFindings {
   if (policies === null || policies.set.policies.length === 0) return NO_FINDINGS;
   const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));

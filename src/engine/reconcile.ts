@@ -244,7 +244,7 @@ async function readNewest(
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || memory !== null) requireCheckout(read);
     // Invalid manifests may be left out, policies may not.
-    if ((mode.is === "plan" || mode.is === "apply") && !read.event.isRefused) requirePolicies(read.policies);
+    if (isJudged(mode) && !read.event.isRefused) requirePolicies(read.policies);
     daemon?.onRead(read.event.paths);
     run.emit(read.event);
     return read;
@@ -252,6 +252,10 @@ async function readNewest(
     if (!isAboutSource(error)) throw error;
     return lastAppliedInstead(error, memory, target, run);
   }
+}
+
+function isJudged({ is }: Mode): boolean {
+  return is === "plan" || is === "apply" || is === "redeploy";
 }
 
 function editsFiles(mode: Mode): boolean {

@@ -219,6 +219,36 @@ describe.each(controlPlaneVariants)("policies on a $name control plane", (plane)
 });
 
 describe("policies", () => {
+  test("judge redeploy as apply, also where a daemon carries it out", async () => {
+    const server = await serve();
+    const source = await applied(server, { "services/api.yaml": tagged("api", "latest") });
+    const redeploy = (...more: readonly string[]) =>
+      source.runHere(["redeploy", "service/dev:web/api", "--force", "--no-wait", ...more]);
+    const before = server.effects();
+    await source.write("holdfast.yaml", configured);
+    await source.write("policies/latest.yaml", latest);
+    const denied = await redeploy();
+    expect(denied).toMatchObject({ code: 5, stderr: expect.stringContaining("policies refuse one step of this plan") });
+    expect(denied.stderr.replaceAll(/\s+/g, " ")).toContain(
+      "service/dev:web/api: name the image by a version [policy]",
+    );
+    await source.write("policies/latest.yaml", "no policy\n");
+    expect(await redeploy()).toMatchObject({ code: 3 });
+    await source.write("policies/latest.yaml", latest.replace("severity: deny", "severity: confirm"));
+    expect(await redeploy()).toMatchObject({ code: 5 });
+    expect(await redeploy("--allow-policy", "latest")).toMatchObject({ code: 3 });
+    expect(server.effects()).toEqual(before);
+    expect(await redeploy("--allow-policy", "no-latest-tag")).toMatchObject({ code: 0 });
+    expect(server.effects()).toHaveLength(before.length + 1);
+    const watch = source.start(["watch", "--yes"]);
+    await watch.shows("stdout", /unchanged/);
+    expect(await redeploy()).toMatchObject({ code: 5 });
+    expect(await redeploy("--allow-policy", "no-latest-tag")).toMatchObject({ code: 0 });
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+    expect(server.effects()).toHaveLength(before.length + 2);
+  });
+
   test("with an error refuse everything, with its line and column, even where invalid manifests are left out", async () => {
     const server = await serve();
     const source = await applied(server);

@@ -16,6 +16,7 @@ export const redeploy = declareCommand({
     "noWait",
     "waitTimeout",
     "allowWindow",
+    "allowPolicy",
     "sink",
     "leaseScope",
     ...serverFlags,

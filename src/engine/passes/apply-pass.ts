@@ -34,7 +34,7 @@ import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { locateChanges } from "../plan/locate-changes.ts";
-import { type LivePlan, planAgainstLive } from "../plan.ts";
+import { judgedAgain, type LivePlan, planAgainstLive } from "../plan.ts";
 import { requireNamedPolicies } from "../policies/load-policies.ts";
 import { warnOfFindings } from "../policies/warn-of-findings.ts";
 import type { RolloutWaiting, Run } from "../run.ts";
@@ -83,7 +83,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   // After a standby everything may have changed.
   if (session === null) return { what: "superseded" };
   if (read.isLastApplied === true && access.mayBeBehind()) throw behind(read.desired.revision);
-  if (mode.approve !== null) requireNamedPolicies(rules.allowedPolicies, read.policies);
+  if (mode.approve !== null && mode.revise === undefined) requireNamedPolicies(rules.allowedPolicies, read.policies);
   const recovered = await recoverPending(session, access, pass);
   const refusal = refusalOf(pass, mode);
   const wasRefused = pass.writeRefusal();
@@ -268,7 +268,7 @@ async function preparePlan(
     hasSink: session.sink !== null,
     // A command for a few resources deploys what is live again, which stays whatever a gate says.
     gates: revise === undefined ? await gateAskerOf(pass.gates, { session, clock: pass.run.clock, keeps: true }) : null,
-    policies: revise === undefined ? { set: read.policies, allowed: rules.allowedPolicies } : null,
+    policies: { set: read.policies, allowed: rules.allowedPolicies },
   } as const;
   const given = {
     server: readAccessOf(session),
@@ -282,7 +282,7 @@ async function preparePlan(
     const observed = await observe(desired, { ...given, scope: { ...scope, facts } });
     const planned = await planAgainstLive(observed, { ...given, checks: { ...checks, guards } });
     await cache?.keep(planned);
-    return revise === undefined ? planned : revise(planned, recovered);
+    return revise === undefined ? planned : judgedAgain(revise(planned, recovered), { checks, run: pass.run });
   };
 }
 

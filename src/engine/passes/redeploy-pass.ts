@@ -3,11 +3,13 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { reasonText, type Step, summarise } from "../../core/plan/plan.ts";
+import { policyConsent } from "../../core/policies/policy.ts";
 import type { PassResult } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { Recovered } from "../apply/recover.ts";
 import type { Pass } from "../pass.ts";
 import type { LivePlan } from "../plan.ts";
+import { requireNamedPolicies } from "../policies/load-policies.ts";
 import { type ApplyMode, applyPass } from "./apply-pass.ts";
 
 /** A pass that deploys live resources again with the same content, as new versions. */
@@ -16,6 +18,8 @@ export type RedeployMode = Pick<ApplyMode, "leader" | "isForced"> & {
   readonly identities: readonly Identity[];
   /** Whether to deploy a resource again although its rollout has not failed. */
   readonly force: boolean;
+  /** Policies with the severity `confirm` that are allowed. @default none */
+  readonly allowedPolicies?: readonly string[];
 };
 
 type Redeploying = Pick<RedeployMode, "identities" | "force"> & {
@@ -24,12 +28,20 @@ type Redeploying = Pick<RedeployMode, "identities" | "force"> & {
 };
 
 /** Deploys resources with failed rollouts again, with the same journal as every write. */
-export async function redeployPass(pass: Pass, { identities, force, ...mode }: RedeployMode): Promise<PassResult> {
+export async function redeployPass(
+  pass: Pass,
+  { identities, force, allowedPolicies = [], ...mode }: RedeployMode,
+): Promise<PassResult> {
   const held = await pass.holds.held();
+  const { rules, policies: set } = pass.read;
+  requireNamedPolicies(allowedPolicies, set);
+  // What is live has the risks that it has; policies judge what is written.
+  const consents = [...rules.allowedPolicies, ...allowedPolicies].map((name) => policyConsent(name, set.policies));
+  const allows = [...rules.refusedRisks, ...consents];
   return applyPass(pass, {
     ...mode,
     is: "apply",
-    approve: async () => ({ is: "confirmed" }),
+    approve: async () => ({ is: "agreed", allows }),
     signed: null,
     revise: (planned, recovered) => redeployPlan(planned, { identities, force, held, recovered }),
   });
