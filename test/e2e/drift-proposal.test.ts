@@ -74,6 +74,26 @@ describe.each(forges)("holdfast drift --propose with $name", ({ start, env }) =>
   });
 });
 
+test("a commit that changes the resource ends it, and says so; what is not committed does not", async () => {
+  const server = await serve();
+  const source = await applied(server);
+  await change(server, { replicas: 5 });
+  const fake = await startGitHub(onTestFinished);
+  const propose = () => source.runHere(["drift", "--propose"], github(fake));
+  expect((await propose()).stdout).toContain("pull request 21 created");
+  await source.write("api.yaml", api(3));
+  const [written, uncommitted] = [writesOf(fake), await propose()];
+  expect(uncommitted.stdout).toMatch(/\nProposal: nothing to propose, 1 not proposed\n$/);
+  expect([writesOf(fake), fake.proposals[0]?.state]).toEqual([written, "open"]);
+  await commitAll(source.folder, "Ask for three");
+  expect((await propose()).stdout).toContain("nothing to propose, 1 not proposed; pull request 21 is closed: ");
+  expect(fake.proposals).toMatchObject([{ state: "closed" }]);
+  const [closed] = fake.proposals;
+  expect(closed?.body).toContain("What still differs on target `default` is not proposed, so this was closed.");
+  expect(closed?.body).toContain("`service/dev:web/api`");
+  expect(closed?.body).toContain("a commit that is not applied yet changes it too");
+});
+
 test("says in the pull request what cannot be proposed, field by field, and never writes a secret", async () => {
   const server = await serve();
   const anchored = api(2, "env: &shared\n  LOG_LEVEL: info\nlabels: *shared\n");

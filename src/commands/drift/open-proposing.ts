@@ -1,12 +1,13 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { DriftEvent } from "../../core/report/events.ts";
 import type { DriftMode } from "../../engine/passes/drift-pass.ts";
+import { nothingProposedMarkdown } from "../../render/markdown/drift-proposal.ts";
 import type { Invocation } from "../command.ts";
 import { proposalPlace } from "../promote/propose.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { findTargets } from "../targets/find-targets.ts";
 import { otherReaderOf } from "../targets/other-reader-of.ts";
-import { agreeAgain, proposeDrift, reportedDrift, withdrawDrift } from "./propose-drift.ts";
+import { proposeDrift, reportedDrift, withdrawDrift } from "./propose-drift.ts";
 
 /** How a command proposes the drift of a target. */
 export type DriftProposing = AsyncDisposable & {
@@ -36,13 +37,15 @@ export async function openDriftProposing(invocation: Invocation): Promise<DriftP
       const reported = await reportedDrift(found, proposal, target, terminal);
       const place = placeOf(target);
       const { server, complete } = found.report;
-      const { branch } = proposal;
+      const { branch, revision } = proposal;
       const pullRequest = async () => {
         if (place === null) return null;
         if (proposal.proposed.length > 0)
           return proposeDrift(reported, { target, place, server, heldFor: null }, terminal);
-        // What cannot be read may still differ.
-        return complete ? withdrawDrift({ target, place, branch, why: agreeAgain(target) }, terminal) : null;
+        // What cannot be read may still differ, and what is no commit is not what others see.
+        if (!complete || revision === null) return null;
+        const why = nothingProposedMarkdown({ target: target.name, refused: proposal.refused });
+        return withdrawDrift({ target, place, branch, why }, terminal);
       };
       return { ...found, proposed: { ...reported.report, pullRequest: await pullRequest() } };
     },

@@ -3,7 +3,6 @@
 import type { DriftProposalReport } from "../../contract/generated/output.ts";
 import { unifiedDiff } from "../../core/diff/text-diff.ts";
 import type { DriftEvent, DriftProposal, PromotedFile } from "../../core/report/events.ts";
-import { codeSpan } from "../../render/markdown/code-markup.ts";
 import { driftProposalMarkdown, driftProposalTitle } from "../../render/markdown/drift-proposal.ts";
 import type { ProposalPlace } from "../promote/open-proposal.ts";
 import { openProposal, type ProposalName, withdrawProposal } from "../promote/open-proposal.ts";
@@ -86,11 +85,6 @@ export async function withdrawDrift(
   terminal: Pick<Terminal, "clock" | "stopping">,
 ): Promise<DriftProposalReport["pullRequest"]> {
   return withdrawProposal(driftNamed(target, ofFolder), why, { place, terminal });
-}
-
-/** Why a pull request is closed of which nothing is left. */
-export function agreeAgain({ name }: CommandTarget): string {
-  return `Git and live agree again on target ${codeSpan(name)}, so this was closed.`;
 }
 
 /** The pull request of the drift of a target, and its branch. */

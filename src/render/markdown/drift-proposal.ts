@@ -33,14 +33,21 @@ export function driftProposalMarkdown(text: DriftProposalText): string {
   const parts = [
     `What was changed in live on target ${codeSpan(target)}, control plane ${codeSpan(server)}, and not in git.`,
     changesTable(text),
-    refusedList(text.refused, `**Not proposed: ${text.refused.length}.** Git wins there, whatever becomes of this.`, {
-      rows: MOST_ROWS,
-      characters: MOST_REFUSED,
-      whole: ALL,
-    }),
+    notProposed(text.refused, `**Not proposed: ${text.refused.length}.** Git wins there, whatever becomes of this.`),
     ...endsOf(text),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+/** Why the pull request of drift is closed, of which nothing is proposed any more. */
+export function nothingProposedMarkdown({ target, refused }: Pick<DriftProposalText, "target" | "refused">): string {
+  if (refused.length === 0) return `Git and live agree again on target ${codeSpan(target)}, so this was closed.`;
+  const title = `What still differs on target ${codeSpan(target)} is not proposed, so this was closed. Git wins there.`;
+  return notProposed(refused, title);
+}
+
+function notProposed(refused: DriftProposalText["refused"], title: string): string {
+  return refusedList(refused, title, { rows: MOST_ROWS, characters: MOST_REFUSED, whole: ALL });
 }
 
 function changesTable({ proposed }: DriftProposalText): string {
