@@ -28,11 +28,9 @@ export async function runTool(
     signal,
   }: { readonly invocation: Invocation; readonly program: MakeProgram; readonly signal: AbortSignal },
 ): Promise<ToolEnd> {
-  const own = tool.words(given);
   const { name, flags } = tool.command(given);
   const passed = [...(invocation.spelled ?? [])].flatMap(([flag, words]) => (isPassed(flag, flags) ? words : []));
   const named = typeof given.target === "string" ? [`--target=${given.target}`] : [];
-  const words = [name, "--output=json", `--timeout=${SECONDS}`, ...passed, ...named, ...own];
   const { terminal, stdout, stderr } = captured(invocation.terminal, signal);
   let exitCode = 0;
   let warnings: Warnings | undefined;
@@ -44,8 +42,11 @@ export async function runTool(
       exitCode = code;
     },
   };
+  let own: readonly string[] = [];
   let failed: string | null = null;
   try {
+    own = tool.words(given);
+    const words = [name, "--output=json", `--timeout=${SECONDS}`, ...passed, ...named, ...own];
     await program(terminal, events, words).parseAsync(words, { from: "user" });
   } catch (error) {
     const ending = endingOf(error, terminal);
