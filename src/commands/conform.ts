@@ -86,7 +86,7 @@ function levelsOf(invocation: ConformInvocation): ConformLevel[] {
   if (flags.write !== true) {
     const [write, tenant] = [{ "--write": undefined }, flags.writeTenant === true];
     if (tenant) throw missingFlags(write, "--write-tenant writes more than --write does, and needs it");
-    refuseUnfit(invocation, ["workspace", "mlRepo", "yes"], "it is for --write");
+    refuseUnfit(invocation, ["workspace", "mlRepo", "yes", "confirm", "waitTimeout"], "it is for --write");
   } else {
     const needed = { "--workspace": flags.workspace };
     if (flags.workspace === undefined) throw missingFlags(needed, "name the workspace to write to: it must exist");

@@ -166,14 +166,43 @@ test("nothing is written where it is not known whether the workspace exists", as
   expect(server.effects()).toEqual(before);
 });
 
+test("what replies lack that a check compares is no other finding of that check", async () => {
+  const server = await furnished();
+  const strip = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const field of ["version", "updatedAt", "updated_at"]) Reflect.deleteProperty(value, field);
+    Object.values(value).forEach(strip);
+  };
+  const { url } = await defectiveServer(server, { reply: ({ body }) => strip(body) });
+  const source = await sourceOf({}, { url, token: server.token });
+  const writes = ["--write", "--workspace", "dev:web", "--ml-repo", "registry", "--write-tenant", "--yes"];
+  const ended = await source.runHere(["conform", "--dry-run", ...writes, "-o", "json"]);
+  expect(ended).toMatchObject({ code: 1, stdout: expect.not.stringMatching(/undefined|NaN/) });
+  const report = reportIn(ended);
+  const unmade = ["deployment-filters", "dry-run-reply", "identical-team", "identical-deployment"];
+  for (const check of [...unmade, "identical-prompt"]) {
+    expect(checkIn(report, check), check).toMatchObject({
+      result: "not-checked",
+      reason: expect.stringContaining(" no "),
+    });
+  }
+});
+
 test("a token that may deploy to one workspace alone makes no check fail", async () => {
   const server = await furnished();
   const permission = { resource_fqn: "dev:web", resource_type: "workspace", role_id: "workspace-editor" };
   const manifest = { type: "virtual-account", name: "deployer", permissions: [permission] };
   const { token } = await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
-  const source = await sourceOf({}, { url: server.url, token });
+  // One that does not tell who may see a workspace whether there is one.
+  const { url } = await defectiveServer(server, {
+    reply: (reply, { body }) => {
+      if (body?.manifest?.workspace_fqn?.endsWith(":absent") && reply.status === 422) reply.status = 403;
+    },
+  });
+  const source = await sourceOf({}, { url, token });
   const flags = ["--dry-run", "--write", "--workspace", "dev:web", "--write-tenant", "--yes"];
   const ended = await source.runHere(["conform", ...flags, "-o", "json"]);
+  expect(checkIn(reportIn(ended), "dry-run-refuses").result).toBe("not-checked");
   expect(reportIn(ended).checks.filter(({ result }) => result === "fails")).toEqual([]);
   expect(ended.code).toBe(0);
 });

@@ -115,6 +115,7 @@ test("wrong names and flags are refused before anything is sent", async () => {
   expect(await refused("--write", "--yes")).toContain("error: --workspace is missing\n");
   expect(await refused("--write-tenant")).toContain("error: --write is missing\n");
   expect(await refused("--ml-repo", "registry")).toContain("error: --ml-repo has no effect here\n");
+  expect(await refused("--wait-timeout", "3")).toContain("error: --wait-timeout has no effect here\n");
   const absent = ["--write", "--yes", "--workspace", "dev:absent"];
   expect(await refused(...absent)).toContain("error: there is no workspace dev:absent, or this token cannot see it\n");
   expect(server.effects()).toEqual([]);

@@ -48,6 +48,8 @@ export const applicationChecks: readonly Check[] = [
     find: async (context) => {
       const { first, identical } = await writes(context);
       const again = await identical();
+      if (!Number.isSafeInteger(first.data.version))
+        throw new NotCheckableError("the reply of the write has no version");
       return Number(again.data.version) > Number(first.data.version) ? null : "it answers the same version";
     },
   },

@@ -37,9 +37,11 @@ export const dryRunChecks: readonly Check[] = [
     without: "it does not find applications that no list shows, and plans less",
     find: async (context) => {
       const { before, reply } = await safely(context);
-      const next = Number(before[0]?.version) + 1;
+      const newest = before[0]?.version;
+      if (typeof newest !== "number") throw new NotCheckableError("the newest deployment has no version");
       if (reply?.applicationId !== (await context.applicationId())) return "applicationId is another one, or missing";
-      return reply.version === next ? null : `version is ${reply.version} instead of ${next}`;
+      if (typeof reply.version !== "number") return "the reply has no version";
+      return reply.version === newest + 1 ? null : `version is ${reply.version} instead of ${newest + 1}`;
     },
   },
   {
@@ -144,11 +146,12 @@ function unchanged(
       await safely(context);
       const live = await find(context);
       const { manifest } = live;
-      if (!isObject(manifest)) throw new NotCheckableError("it has no manifest");
+      if (!isObject(manifest) || text(live.id) === undefined)
+        throw new NotCheckableError("what is live has no manifest, or no id");
       const asked = context.reader.dryRun(name, { manifest }, context);
       // Whether an extension is there is for its own check.
       const reply = await (isDocumented(operation(name)) ? asked : needed(asked, "it cannot be dry-run"));
-      if (reply.id !== live.id) return `it answers the id ${reply.id} instead of ${text(live.id)}`;
+      if (reply.id !== live.id) return `it answers ${text(reply.id) ?? "no id"} instead of ${text(live.id)}`;
       const after = await find(context);
       return timeOf(after) === timeOf(live) ? null : "the dry run has changed when it was updated";
     },

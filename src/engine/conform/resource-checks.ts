@@ -192,8 +192,8 @@ function workspaceFault({ fqn, manifest }: JsonObject): string | null | readonly
 
 function versionFault({ fqn, manifest }: JsonObject): string | null | readonly [] {
   const { name, version } = isObject(manifest) ? manifest : {};
-  if (text(fqn) === undefined || text(name) === undefined) return [];
-  const isSo = Number.isSafeInteger(version) && text(fqn)?.endsWith(`/${name}:${version}`) === true;
+  if (text(fqn) === undefined || text(name) === undefined || !Number.isSafeInteger(version)) return [];
+  const isSo = text(fqn)?.endsWith(`/${name}:${version}`) === true;
   return isSo ? null : `version ${version} of ${name} has the fqn ${fqn}`;
 }
 

@@ -32,7 +32,7 @@ export const tenantChecks: readonly Check[] = [
       if (secret === undefined) return "the reply has no associatedSecrets";
       const [version] = Array.isArray(secret.secretVersions) ? secret.secretVersions.filter(isObject) : [];
       if ("value" in secret || (version !== undefined && "value" in version)) return "the reply has a value";
-      return version === undefined || version.version === 1 ? null : `the first version is ${version.version}`;
+      return version === undefined || version.version === 1 ? null : "its first version is not 1";
     },
   },
   {
@@ -123,6 +123,7 @@ function unmoved(check: string, name: WriteOperation, manifestOf: ManifestOf): C
     find: async (context) => {
       const content = { body: { manifest: manifestOf(context) } };
       const first = await needed(written(context, name, content), "it could not be written");
+      if (text(first.data.updatedAt) === undefined) throw new NotCheckableError("the reply has no updatedAt");
       // So that a time that moves is another one.
       await context.clock.sleep(5, context);
       const again = await written(context, name, content);

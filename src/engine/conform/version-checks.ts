@@ -180,5 +180,7 @@ async function unlistedFault(
 }
 
 function versionOf({ data }: AppliedWrite): number {
-  return Number(isObject(data.manifest) ? data.manifest.version : null);
+  const version = isObject(data.manifest) ? data.manifest.version : null;
+  if (typeof version !== "number") throw new NotCheckableError("the reply of the write has no version in its manifest");
+  return version;
 }
