@@ -16,9 +16,30 @@ type ReviewView = {
 
 /** A sealed plan as text for the person who is asked to sign it: nothing of the file that the signature does not cover. */
 export function planReview(file: Plan, view: ReviewView): string {
-  const { format_version, revision, server, complete, summary, diagnostics, checksum, allows = [], approvals } = file;
+  const {
+    format_version,
+    revision,
+    server,
+    complete,
+    summary,
+    diagnostics,
+    checksum,
+    policies,
+    allows = [],
+    approvals,
+  } = file;
   const steps = file.steps.filter(({ action }) => action !== "keep");
-  const plan = { format_version, revision, server, complete, summary, diagnostics, checksum, steps };
+  const plan = {
+    format_version,
+    revision,
+    server,
+    complete,
+    summary,
+    diagnostics,
+    checksum,
+    ...(policies && { policies }),
+    steps,
+  };
   const text = planText(plan, {
     ...view,
     groupOf: (step) => groupOf(step, kindsByType),

@@ -92,10 +92,21 @@ export function liveStamp(live: Live | undefined): string | null {
 /** Digest of everything that a plan shows, so that an edit of its file is detected. */
 export function planDigest(plan: JsonObject): string {
   const { format_version, revision, server, complete, summary, steps, diagnostics, checksum, seal } = plan;
-  const { allows, approvals } = plan;
+  const { allows, approvals, policies } = plan;
   const acting = Array.isArray(steps) ? steps.filter((step) => !isObject(step) || step.action !== "keep") : null;
   const { content: _, signature: __, ...bases } = isObject(seal) ? seal : {};
-  const shown = { format_version, revision, server, complete, summary, diagnostics, allows, approvals, checksum };
+  const shown = {
+    format_version,
+    revision,
+    server,
+    complete,
+    summary,
+    diagnostics,
+    policies,
+    allows,
+    approvals,
+    checksum,
+  };
   const given = Object.entries(shown).filter((entry): entry is [string, Json] => entry[1] !== undefined);
   return jsonDigest({ ...Object.fromEntries(given), steps: acting, seal: bases });
 }

@@ -9,6 +9,7 @@ import type {
 import { compareText } from "../../contract/json.ts";
 import { summaryText } from "../../core/diagnostic.ts";
 import { gateAnswerText } from "../../core/gates/content-gate.ts";
+import { POLICY } from "../../core/guards/policy-guard.ts";
 import { groupOf } from "../../core/kind.ts";
 import { reasonText, type Step } from "../../core/plan/plan.ts";
 import type { PlanDocument } from "../../core/plan/read-plan-documents.ts";
@@ -91,9 +92,11 @@ function partOf(document: PlanDocument, seal: PlanPart["seal"], room: number): P
   const nothing = { server: null, revision: null, blocks: [] };
   switch (document.is) {
     case "plan": {
-      const { server, revision, complete, diagnostics } = document.plan;
+      const { server, revision, complete, policies = [] } = document.plan;
+      // Findings in a step are with the step.
+      const diagnostics = document.plan.diagnostics.filter(({ code }) => code !== POLICY);
       const { blocks, leftOut } = blocksOf(document.plan.steps, room);
-      const notes = limited(diagnostics.map(diagnosticNote));
+      const notes = limited([...policies.map(findingText), ...diagnostics.map(diagnosticNote)]);
       const place = { server: cut(server), revision: revision === null ? null : cut(revision) };
       return { part: { ...about, is: "plan", ...place, complete, notes, blocks }, leftOut };
     }

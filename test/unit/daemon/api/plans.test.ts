@@ -194,6 +194,30 @@ const sampleDiagnostic = {
   ...{ severity: "warning", code: "x", summary: "said", detail: null, file: "a.yaml", line: 3, column: 1 },
 };
 
+test("what policies find in the whole plan is shown with it, once, and its signature covers it", async () => {
+  const daemon = await plansDaemon();
+  const finding = {
+    name: "small-plans",
+    severity: "confirm",
+    message: "too much",
+    file: "p/a.yaml",
+    line: 5,
+    column: 3,
+  };
+  const warned = { ...sampleDiagnostic, code: "policy", summary: "the plan: too much" };
+  const own = { ...plan, policies: [finding], diagnostics: [warned] } as typeof plan;
+  const judged = signedWith(daemon.key, own) as object;
+  const partOf = async (given: object) => {
+    const sent = (await (await daemon.post(planToSend(given))).json()) as PlanSent;
+    return (await read<PlanReply>(daemon.url, `/plans/${sent.id}`)).parts[0];
+  };
+  expect(await partOf(judged)).toMatchObject({
+    seal: "valid",
+    notes: ["policy small-plans asks a person: too much (p/a.yaml:5)"],
+  });
+  expect(await partOf({ ...judged, policies: undefined })).toMatchObject({ seal: "broken", notes: [] });
+});
+
 test("a simulation is shown by its lists, and a target without a plan by why there is none", async () => {
   const daemon = await plansDaemon();
   const phase = { created: ["team/ml"], updated: [], rollouts: [], refused: [{ identity: "team/x", why: "no" }] };
