@@ -560,6 +560,20 @@ when: plan.summary.create > 1
       policies: [{ name: "small-plans", severity: "confirm" }],
       summary: { refused: 2 },
     });
+    // Code scanning takes no result without a place, so it is that of the policy.
+    const scanned = JSON.parse((await source.runHere(["plan", "-o", "sarif"])).stdout);
+    expect(scanned.runs[0].results).toMatchObject([
+      {
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: "policies/large.yaml" },
+              region: { startLine: 5, startColumn: 7 },
+            },
+          },
+        ],
+      },
+    ]);
     const refused = await source.runHere(["apply", "--yes"]);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain("policies refuse this plan");

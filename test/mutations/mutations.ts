@@ -469,6 +469,26 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
+    name: "binding consent to what a policy says",
+    find: ".map(({ digest }) => digest);",
+    replace: '.map(() => "sha256:0");',
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/policies.test.ts",
+      title: "ask a person: apply takes the flag",
+    },
+  },
+  {
+    name: "judging what redeploy writes",
+    find: "return revise === undefined ? planned : judgedAgain(revise(planned, recovered), { checks, run: pass.run });",
+    replace: "return revise === undefined ? planned : revise(planned, recovered);",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/policies.test.ts",
+      title: "judge redeploy as apply",
+    },
+  },
+  {
     name: "judging by the policies of the base",
     find: "const ofBase = atBase === null || base === null ? NONE : await readFolder(atBase, base, reading);",
     replace: "const ofBase = NONE;",

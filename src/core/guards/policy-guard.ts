@@ -48,18 +48,26 @@ export function planDiagnostics({ diagnostics, policies = [], steps }: Plan): re
   ];
 }
 
-/** The error about a finding in a step, or in the whole plan. */
+/** The error about a finding in a step, at its manifest, or in the whole plan, at the policy. */
 export function findingDiagnostic(finding: PolicyFinding, step: Step | null): Diagnostic {
   const { severity, message } = finding;
   const what = step === null ? "the plan" : step.identity;
-  const line = step?.line ?? null;
   return {
     severity: severity === "warn" ? "warning" : "error",
     code: POLICY,
     summary: `${what}: ${message}`,
     detail: `${ofPolicy(finding)}${severity === "warn" ? "" : `: ${remedyText([finding])}`}`,
-    ...{ file: step?.file ?? null, line, column: line === null ? null : 1 },
+    ...placeOf(finding, step),
   };
+}
+
+function placeOf(
+  { file, line, column }: PolicyFinding,
+  step: Step | null,
+): Pick<Diagnostic, "file" | "line" | "column"> {
+  return step === null
+    ? { file, line, column }
+    : { file: step.file, line: step.line, column: step.line === null ? null : 1 };
 }
 
 function ofPolicy({ name, file, line, column }: PolicyFinding): string {
