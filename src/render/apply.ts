@@ -150,6 +150,7 @@ function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView):
   if (result === "invalid") return isRepeated ? "correct it" : "correct it: holdfast validate shows each error";
   const again = isRepeated ? "the next pass tries again" : "run apply again";
   if (result === "skipped") return isRepeated ? again : `${again}: it continues with the remaining resources`;
+  if (error.code === "held") return "holdfast status shows what holds it";
   if (error.code === "not-compared") return "where that matters, compare them by hand";
   if (error.code === "token-lost" || error.code === "token-undelivered") return "its token must be created again";
   if (result === "unknown") return `${again}: it first checks whether this was written`;

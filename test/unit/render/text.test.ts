@@ -248,6 +248,12 @@ Incomplete: 2 blocked
     );
   });
 
+  test("says where to look for what holds a resource", () => {
+    const held = outcome("team/a", { result: "blocked", error: { code: "held", message: "it is on hold" } });
+    const shown = applyText(reportOf([held]), { ...applyView, placeOf: () => null });
+    expect(shown).toContain("it is on hold [held]\n            → holdfast status shows what holds it\n");
+  });
+
   test("is one line where all is well", () => {
     expect(applyText(reportOf([outcome("cluster/c1", { result: "unchanged" })]), applyView)).toBe(
       "Applied: 1 unchanged\n",
