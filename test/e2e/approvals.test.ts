@@ -336,6 +336,18 @@ describe("which key signs", () => {
     expect(yes.code).toBe(0);
   });
 
+  test("of a device asks for a touch", async () => {
+    const setting = await setUp(await serve([]));
+    const { source, keys } = setting;
+    await planned(setting);
+    const file = join(keys, "device.pub");
+    writeFileSync(file, `${fidoKey("dee", "sk-ssh-ed25519@openssh.com").publicLine}\n`);
+    // It is not there.
+    const ended = await source.runHere(["approve", "plan.json", "--yes", "--key", file]);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain("touch the security key when it asks for it");
+  });
+
   test("must be a key: a file that is none, and a plan that is none, are refused", async () => {
     const setting = await setUp(await serve([]));
     const { source, keys } = setting;
