@@ -515,7 +515,7 @@ export const mutations: readonly Mutation[] = [
     killedBy: {
       project: "parts",
       file: "test/unit/core/approvals/require-approvals.test.ts",
-      title: "a key of the type sk-ssh-ed25519@openssh.com approves a plan",
+      title: "a FIDO key approves a plan, as ssh-keygen itself finds, where its device was touched",
     },
   },
   {

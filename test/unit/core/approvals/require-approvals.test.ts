@@ -74,35 +74,38 @@ describe("signatures of ssh-keygen", () => {
     expect(other.faults).toEqual([expect.stringContaining("another plan, or the signature is damaged")]);
   });
 
-  test.each(fidoKeyTypes)("a key of the type %s approves a plan, as ssh-keygen itself finds", (type) => {
-    const key = fidoKey("ada", type);
-    const rule = ruleOf([key.publicLine]);
-    const other = fidoKey("ada", type);
-    for (let at = 0; at < 20; at += 1) {
-      const digest = `sha256:${at}`;
-      expect(found(key.sign(approvalMessage(digest)), rule, digest)).toEqual({ names: ["ada"], faults: [] });
-    }
-    const made = key.sign(approvalMessage(DIGEST));
-    expect(isVerifiedBySsh(folder, key, made, approvalMessage(DIGEST))).toBe(true);
-    // With a PIN too.
-    expect(found(key.sign(approvalMessage(DIGEST), { flags: 5 }), rule).names).toEqual(["ada"]);
-    for (const bad of [
-      key.sign(approvalMessage("sha256:other")),
-      // Nobody has touched it, whether it says so or not.
-      key.sign(approvalMessage(DIGEST), { flags: 4 }),
-      key.sign(approvalMessage(DIGEST), { flags: 1, signedFlags: 0 }),
-      other.sign(approvalMessage(DIGEST)),
-    ])
-      expect(found(bad, rule).names).toEqual([]);
-    const bytes = bytesOf(made);
-    for (let at = 0; at < bytes.length; at += 1) {
-      const changed = Buffer.from(bytes);
-      changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(found(armored(changed), rule).names, `byte ${at}`).toEqual([]);
-      expect(found(armored(bytes.subarray(0, at)), rule).names, `${at} bytes`).toEqual([]);
-    }
-    expect(found(armored(Buffer.concat([bytes, Buffer.alloc(1)])), rule).names).toEqual([]);
-  });
+  test.each(fidoKeyTypes)(
+    "a FIDO key approves a plan, as ssh-keygen itself finds, where its device was touched: %s",
+    (type) => {
+      const key = fidoKey("ada", type);
+      const rule = ruleOf([key.publicLine]);
+      const other = fidoKey("ada", type);
+      for (let at = 0; at < 20; at += 1) {
+        const digest = `sha256:${at}`;
+        expect(found(key.sign(approvalMessage(digest)), rule, digest)).toEqual({ names: ["ada"], faults: [] });
+      }
+      const made = key.sign(approvalMessage(DIGEST));
+      expect(isVerifiedBySsh(folder, key, made, approvalMessage(DIGEST))).toBe(true);
+      // With a PIN too.
+      expect(found(key.sign(approvalMessage(DIGEST), { flags: 5 }), rule).names).toEqual(["ada"]);
+      for (const bad of [
+        key.sign(approvalMessage("sha256:other")),
+        // Nobody has touched it, whether it says so or not.
+        key.sign(approvalMessage(DIGEST), { flags: 4 }),
+        key.sign(approvalMessage(DIGEST), { flags: 1, signedFlags: 0 }),
+        other.sign(approvalMessage(DIGEST)),
+      ])
+        expect(found(bad, rule).names).toEqual([]);
+      const bytes = bytesOf(made);
+      for (let at = 0; at < bytes.length; at += 1) {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ 1;
+        expect(found(armored(changed), rule).names, `byte ${at}`).toEqual([]);
+        expect(found(armored(bytes.subarray(0, at)), rule).names, `${at} bytes`).toEqual([]);
+      }
+      expect(found(armored(Buffer.concat([bytes, Buffer.alloc(1)])), rule).names).toEqual([]);
+    },
+  );
 
   test("one of a certificate does not count, and says so", () => {
     const key = sshKey(folder, "certified");
