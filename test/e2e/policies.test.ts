@@ -269,6 +269,15 @@ describe("policies", () => {
       level: "error",
       locations: [{ physicalLocation: { region: { startLine: 4 } } }],
     });
+    // A glob that can match nothing would switch the policy off.
+    await source.write("policies/owner.yaml", owner.replace("when:", 'match: "servce/**"\nwhen:'));
+    for (const command of [["plan"], ["apply", "--yes"], ["validate"], ["policy", "test"]]) {
+      const refused = await source.runHere(command);
+      expect(refused, command.join(" ")).toMatchObject({ code: 3 });
+      expect((refused.stdout + refused.stderr).replaceAll(/\s+/g, " ")).toContain(
+        "policies/owner.yaml:4:8: error: `match: servce/**` of policy owner-label matches no resource of any kind; did you mean service/**?",
+      );
+    }
     // An expression without an answer denies the step that it was asked about.
     await source.write("policies/owner.yaml", owner.replace("!has(after.labels)", "after.labels.owner == ''"));
     const denied = await source.runHere(["plan"]);

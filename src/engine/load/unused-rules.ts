@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { type ContentGate, namedByGate } from "../../core/gates/content-gate.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import type { Selection } from "../../core/selection/select.ts";
-import { kindOf } from "../../kinds/index.ts";
+import { kindOf, kindsByType, kinds as knownKinds } from "../../kinds/index.ts";
 import { type Glob, globMatcher, hasWildcard } from "../../model/glob.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
@@ -73,6 +73,18 @@ function unused(
   const detail = `${guess}Correct it, or remove it.`;
   const { file, line, column } = place;
   return [{ severity: "warning", code: "matches-nothing", summary, detail, file, line, column }];
+}
+
+/** What to write instead of a glob over identities that no resource of any kind can match; null where one can. */
+export function kindCorrection(pattern: Glob): string | null {
+  const [head = "", ...rest] = pattern.split("/");
+  const across = head.indexOf("**");
+  const first = across < 0 ? head : head.slice(0, across + 2);
+  const canMatch = (rest.length > 0 || across >= 0) && knownKinds.some(({ type }) => globMatcher(first)(type));
+  if (canMatch) return null;
+  const near = kindOf(nearMatch(head, kindsByType.keys()) ?? "");
+  if (near !== undefined) return `did you mean ${[near.type, ...(rest.length === 0 ? ["**"] : rest)].join("/")}?`;
+  return `it begins with a kind: ${knownKinds.map(({ type }) => type).join(", ")}`;
 }
 
 /** The name or glob nearest to one that matches nothing, which does match one of the names: of resources, or of files. */

@@ -10,6 +10,7 @@ import { formatOf } from "../../yaml/document.ts";
 import { fault } from "../../yaml/fault.ts";
 import { lineFinder, locator } from "../../yaml/locator.ts";
 import { type ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
+import { kindCorrection } from "../load/unused-rules.ts";
 import { placesOfText } from "./expression-place.ts";
 import type { LoadedPolicy } from "./policy-set.ts";
 
@@ -68,6 +69,19 @@ async function readPolicy(file: PolicyFile, exact: ExactProcess): Promise<ReadPo
   if (hasErrors(faultsOfSchema)) return none(...found, ...faultsOfSchema);
   // The schema has just validated it.
   const { name, severity, message, when, over, match, tests } = value as unknown as HoldfastPolicy;
+  const correction = match == null ? null : kindCorrection(match);
+  if (correction !== null) {
+    // It would judge nothing, and so let everything pass.
+    const wording = {
+      severity: "error",
+      code: "matches-nothing",
+      summary: redactCredentials(
+        `\`match: ${match}\` of policy ${name} matches no resource of any kind; ${correction}`,
+      ),
+      detail: "Nothing is planned or written until it is corrected.",
+    } as const;
+    return none(...found, diagnosticInFile(display, wording, locate("/match")));
+  }
   const placeOf = placesOfText(text.split(/\r?\n/), when, locate("/when"));
   // Loaded here, since most sources have no policies.
   const { compileExpression } = await import("./expression.ts");

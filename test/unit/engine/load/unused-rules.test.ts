@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unusedRules } from "../../../../src/engine/load/unused-rules.ts";
+import { kindCorrection, unusedRules } from "../../../../src/engine/load/unused-rules.ts";
 import type { SourceConfig } from "../../../../src/source/read-source-config.ts";
 
 const declared = new Set(["service/dev:web/api", "workspace/dev:web"]);
@@ -75,3 +75,23 @@ test("each names the nearest that matches something", () => {
     "Correct it, or remove it.",
   ]);
 });
+
+test.each([
+  ["servce/**", "did you mean service/**?"],
+  ["servce/prod-*:web/api", "did you mean service/prod-*:web/api?"],
+  ["service", "did you mean service/**?"],
+  ["sso-team/*", "did you mean team/*?"],
+  ["serx**", "it begins with a kind: "],
+  ["*", "it begins with a kind: "],
+  ["/service/**", "it begins with a kind: "],
+  ["", "it begins with a kind: "],
+])("a glob over identities that no kind can match is corrected: %s", (glob, correction) => {
+  expect(kindCorrection(glob)).toContain(correction);
+});
+
+test.each(["service/**", "*/prod-eu:*/**", "s?rvice/x", "**", "**/api", "**api", "ser**api", "service/", "*-job/**"])(
+  "a glob that some kind can match needs no correction: %s",
+  (glob) => {
+    expect(kindCorrection(glob)).toBeNull();
+  },
+);
