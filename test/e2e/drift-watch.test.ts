@@ -19,7 +19,7 @@ type World = {
   readonly source: Source;
   readonly server: Server;
   readonly run: Source["runHere"];
-  readonly watch: (env: { readonly [name: string]: string }) => ReturnType<Source["start"]>;
+  readonly watch: (env: { readonly [name: string]: string }, ...flags: string[]) => ReturnType<Source["start"]>;
   readonly held: () => Promise<readonly string[]>;
   /** Replaces the configuration. */
   readonly configure: (keys: string) => Promise<void>;
@@ -40,7 +40,8 @@ async function world(keys: string, serveOne: () => Promise<Server> = () => serve
     const { stdout } = await run(["status", "-o", "json"]);
     return JSON.parse(stdout).targets[0].held;
   };
-  const watch: World["watch"] = (env) => source.start(["watch", "--config", config, "--interval", "1"], env);
+  const watch: World["watch"] = (env, ...flags) =>
+    source.start(["watch", "--config", config, "--interval", "1", ...flags], env);
   return { source, server, run, held, watch, configure };
 }
 
@@ -241,6 +242,33 @@ test("what a forge refuses is shown in the status, keeps no other resource waiti
   daemon.kill("SIGTERM");
   await daemon.ended;
   expect(fake.proposals).toHaveLength(1);
+});
+
+test("tells and counts a pull request once, also where later passes find the same", async () => {
+  const it = await world("drift: propose");
+  const fake = await startGitHub(onTestFinished);
+  const daemon = it.watch(github(fake), "--listen", "127.0.0.1:0");
+  const [, url = ""] = await daemon.shows("stderr", /on (http:\S+)\n/);
+  const count = async (result: string): Promise<number> => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const name = `holdfast_drift_proposals_total{target="prod",result="${result}"} `;
+    return Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(name))
+        ?.slice(name.length) ?? 0,
+    );
+  };
+  await applied(it.server);
+  await change(it.server, { replicas: 5 });
+  await opened(fake, 0);
+  for (let at = 0; at < 3; at++) await pass(it);
+  expect(await count("created")).toBe(1);
+  expect(await count("unchanged")).toBeGreaterThanOrEqual(2);
+  daemon.kill("SIGTERM");
+  const { code, stdout, stderr } = await daemon.ended;
+  expect(code).toBe(0);
+  expect(`${stdout}${stderr}`.match(/pull request 21 created/g)).toHaveLength(1);
 });
 
 test.each([

@@ -41,7 +41,7 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
     const key = JSON.stringify([found.revision, found.digest, [...only].toSorted()]);
     const same = last?.key === key && last.look.open !== null ? last.look : null;
     const asked = { found, only, known: knownIn(own, over), heldFor, isUnchanged: same !== null };
-    const result = (await lookAtDrift(asked, { target, opened, invocation }, run)) ?? same;
+    const result = (await lookAtDrift(asked, { target, opened, invocation }, run)) ?? unchanged(same);
     if (result === null) throw new TypeError("a look without a result");
     last = { key, look: result };
     if (result.change !== null) told(result.change);
@@ -116,6 +116,10 @@ function requirePlace({ target, opened, invocation }: Omit<Proposing, "meter">):
       "name the forge and its token by `commitStatus` of the source, or as a CI job does (GITHUB_ACTIONS, GITHUB_REPOSITORY …) with HOLDFAST_FORGE_TOKEN";
     throw new HoldfastError(cause.code, message, { hint, cause });
   }
+}
+
+function unchanged(look: LookedAt | null): LookedAt | null {
+  return look && { ...look, change: look.change && { ...look.change, result: "unchanged" } };
 }
 
 function knownIn(own: readonly Hold[], over: ReadonlySet<Identity>) {
