@@ -3,7 +3,7 @@ import type { WriteRefusal } from "../core/guards/write-refusal.ts";
 import type { Identity } from "../core/manifest.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
-import { type PassConclusion, reasonsText } from "../core/report/pass-result.ts";
+import { isDriftHeld, type PassConclusion, reasonsText } from "../core/report/pass-result.ts";
 import type { Outcome } from "../core/report/report.ts";
 import type { FreezeStatus, InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { timestampText } from "../core/timestamp-text.ts";
@@ -108,7 +108,7 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
   };
   return {
     ...before,
-    sync: syncOf(before, { planned, left }, wantedRevision === null || wantedRevision === appliedRevision),
+    sync: syncOf(before, { applied, planned, left }, wantedRevision === null || wantedRevision === appliedRevision),
     condition: conditionOf(seen, conclusion),
     reason: outcome.reason,
     message: outcome.message,
@@ -155,11 +155,12 @@ function conditionOf({ applied }: PassSeen, { verdict }: PassConclusion): Target
 
 function syncOf(
   before: TargetStatus,
-  { planned, left }: Pick<PassSeen, "planned"> & Pick<PassConclusion, "left">,
+  { applied, planned, left }: Pick<PassSeen, "applied" | "planned"> & Pick<PassConclusion, "left">,
   isNewest: boolean,
 ): TargetStatus["sync"] {
   if (left !== null) {
-    if (left.length === 0) return isNewest ? "Synced" : "OutOfSync";
+    const isDrifted = applied?.report.outcomes.some(isDriftHeld) ?? false;
+    if (left.length === 0) return isNewest && !isDrifted ? "Synced" : "OutOfSync";
     return left.every(({ reason }) => reason === "Unknown") ? "Unknown" : "OutOfSync";
   }
   if (planned === null) return before.sync;

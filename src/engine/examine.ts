@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { compareText } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout-state.ts";
+import { isDriftAlone } from "../core/decide/drift-alone.ts";
+import { holdsAt, isOfProposal } from "../core/holds.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type ExaminedCommit, unseen } from "../core/stages/target-progress.ts";
 import { kindOf } from "../kinds/index.ts";
@@ -27,7 +29,7 @@ export async function examine(
   const planned = await planAgainstLive(await observe(desired, { ...given, scope }), { ...given, checks });
   const open = (await session.ledger.pending()).map(({ identity }) => identity);
   if (!planned.plan.complete) return unseen("live could not be read in full");
-  const left = [...unapplied(planned, heads), ...open];
+  const left = [...unapplied(planned, heads, await driftHeld(target, run)), ...open];
   const content = contentOf(planned, heads);
   const invalid = desired.refused.length;
   if (left.length + invalid > 0) {
@@ -37,9 +39,25 @@ export async function examine(
   return { isApplied: true, ...healthOf(planned), content };
 }
 
+// What was changed in live, and is held because of that, is no part of a commit.
+async function driftHeld({ state }: Target, { clock }: Stoppable): Promise<ReadonlySet<string>> {
+  const decisions = await (await state.target()).decisions();
+  return new Set(holdsAt(decisions, clock.now()).flatMap((hold) => (isOfProposal(hold) ? [hold.what] : [])));
+}
+
 // A resource that live equals by chance has no receipt of ours.
-function unapplied({ plan, desired }: LivePlan, heads: ReadonlyMap<Identity, ReceiptHead>): readonly Identity[] {
-  const changed = new Set(plan.steps.flatMap(({ action, identity }) => (DONE.includes(action) ? [] : [identity])));
+function unapplied(
+  { plan, desired, decisions }: LivePlan,
+  heads: ReadonlyMap<Identity, ReceiptHead>,
+  held: ReadonlySet<string>,
+): readonly Identity[] {
+  const isHeld = (identity: Identity): boolean => {
+    const decision = held.has(identity) ? decisions.get(identity) : undefined;
+    return decision !== undefined && isDriftAlone(decision);
+  };
+  const changed = new Set(
+    plan.steps.flatMap(({ action, identity }) => (DONE.includes(action) || isHeld(identity) ? [] : [identity])),
+  );
   const unrecorded = desired.manifests.flatMap(({ identity }) => (heads.has(identity) ? [] : [identity]));
   return [...changed.union(new Set(unrecorded))];
 }

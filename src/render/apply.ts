@@ -5,7 +5,7 @@ import type { HistoryReach } from "../contract/generated/output.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import { placeText } from "../core/report/invalid-text.ts";
-import { isWhole } from "../core/report/pass-result.ts";
+import { isHeld, isWhole } from "../core/report/pass-result.ts";
 import type { ApplyReport, Outcome } from "../core/report/report.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -150,7 +150,7 @@ function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView):
   if (result === "invalid") return isRepeated ? "correct it" : "correct it: holdfast validate shows each error";
   const again = isRepeated ? "the next pass tries again" : "run apply again";
   if (result === "skipped") return isRepeated ? again : `${again}: it continues with the remaining resources`;
-  if (error.code === "held") return "holdfast status shows what holds it";
+  if (isHeld(outcome)) return "holdfast status shows what holds it";
   if (error.code === "not-compared") return "where that matters, compare them by hand";
   if (error.code === "token-lost" || error.code === "token-undelivered") return "its token must be created again";
   if (result === "unknown") return `${again}: it first checks whether this was written`;

@@ -143,10 +143,10 @@ function readBody(found: Extract<PassEvent, { readonly what: "read" }>["diagnost
 
 function appliedBodies({ report, tokens, plan, isPart }: ApplyEvent): readonly WatchEventBody[] {
   const { revision, outcomes, summary } = report;
-  const { verdict, reasons } = applyConclusion({ report, plan });
+  const { result: all, verdict, reasons } = applyConclusion({ report, plan });
   const end = {
     level: verdict === "failed" ? "error" : "info",
-    event: verdict === "succeeded" ? "applied" : "incomplete",
+    event: all === "applied" ? "applied" : "incomplete",
   } as const;
   // The other reasons are told by the events of their resources.
   const waiting = reasons.flatMap(({ reason, message }) => (reason === "NotAdopted" ? `; ${reason}: ${message}` : []));

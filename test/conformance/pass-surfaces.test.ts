@@ -37,6 +37,7 @@ const outcomes: { readonly [name: string]: Partial<Outcome> } = {
   blocked: { result: "blocked", error: { code: "guard", message: "no" } },
   adopts: { result: "blocked", error: { code: "guard", message: "no" } },
   held: { result: "blocked", error: { code: "held", message: "no" } },
+  proposed: { result: "blocked", error: { code: "drift-held", message: "no" } },
   skipped: { result: "skipped", error: { code: "dependency", message: "no" } },
   invalid: { result: "invalid", file: "a.yaml", line: 1, error: { code: "schema", message: "no" } },
 };
@@ -97,7 +98,8 @@ const whatElse: readonly (Omit<Case, "verdict"> & { readonly verdict: PassVerdic
 function* cases(): Generator<Case> {
   for (const set of sets) {
     const left = set.filter((name) => !good.has(name));
-    const own = left.length === 0 ? "succeeded" : left.every((name) => name === "held") ? "held" : "failed";
+    const isHeldAlone = left.every((name) => name === "held" || name === "proposed");
+    const own = left.length === 0 ? "succeeded" : isHeldAlone ? "held" : "failed";
     for (const { is, reports, verdict } of whatElse)
       yield { is: `${set.join(", ")}; ${is}`, reports: [...reports, appliedOf(set)], verdict: verdict ?? own };
   }
@@ -205,5 +207,7 @@ function expectSameOfApply({ is, verdict }: Case, { seen: { applied }, conclusio
     .toEqual([is, isWhole, isWhole]);
   const logged = toWatchEvents(applied).map(({ event }) => event);
   expect.soft([is, logged.includes("applied"), logged.includes("incomplete")]).toEqual([is, isWhole, !isWhole]);
-  if (is.endsWith("nothing else")) expect.soft([is, isWhole]).toEqual([is, verdict === "succeeded"]);
+  // What is proposed for git is held, and no part of the commit.
+  const isApplied = verdict === "succeeded" || (verdict === "held" && !/\bheld\b/.test(is));
+  if (is.endsWith("nothing else")) expect.soft([is, isWhole]).toEqual([is, isApplied]);
 }

@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { type FakeForge, startGitHub } from "../support/fake-forge.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll } from "../support/git.ts";
-import { foundations, service } from "../support/manifests.ts";
+import { type Files, foundations, service } from "../support/manifests.ts";
 import { ownPostgres } from "../support/own-postgres.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
@@ -242,6 +242,76 @@ test("what a forge refuses is shown in the status, keeps no other resource waiti
   daemon.kill("SIGTERM");
   await daemon.ended;
   expect(fake.proposals).toHaveLength(1);
+});
+
+test("a commit that does not change what is held counts as applied", async () => {
+  const it = await world("drift: propose");
+  const fake = await startGitHub(onTestFinished);
+  const daemon = it.watch(github(fake));
+  await applied(it.server);
+  await change(it.server, { replicas: 5 });
+  await opened(fake, 0);
+  await eventually("the hold", async () => (await it.held())[0]);
+  await it.source.write("README", "Hello.\n");
+  const commit = await commitAll(it.source.folder, "Greet");
+  const [shown] = await eventually("the commit", async () => {
+    const { targets } = JSON.parse((await it.run(["status", "-o", "json"])).stdout);
+    return targets[0].appliedRevision === commit && targets;
+  });
+  expect(shown).toMatchObject({ condition: "Held", sync: "OutOfSync", wantedRevision: commit, oldestUnapplied: null });
+  expect(shown.held).toEqual([expect.stringContaining("pull request 21")]);
+  expect(shown.lastPass).toMatchObject({ result: "applied", reason: "Held", message: `1 held: ${API}` });
+  expect((await it.run(["history"])).stdout).toContain(`${commit.slice(0, 12)}  applied`);
+  expect(await replicasOf(it.server)).toBe(5);
+
+  // A hold of a person's keeps the commit from being applied.
+  expect(await it.run(["hold", API, "--until", "1h", "--reason", "incident"])).toMatchObject({ code: 0 });
+  await it.source.write("README", "Hello again.\n");
+  await commitAll(it.source.folder, "Greet again");
+  await eventually("what is left", async () => {
+    const { targets } = JSON.parse((await it.run(["status", "-o", "json"])).stdout);
+    return targets[0].lastPass.result === "incomplete";
+  });
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
+test("a target goes on with commits that do not change what is held in the target before it", async () => {
+  const [staging, production] = [await serve(), await serve()];
+  const fake = await startGitHub(onTestFinished);
+  const below = (folder: string, files: Files): Files =>
+    Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]));
+  const upstream = await upstreamOf({
+    ...below("m", { ...foundations, "api.yaml": api(2) }),
+    ...below("p", { ...foundations, "api.yaml": api(2) }),
+  });
+  const shared = { source: "platform", interval: 1 };
+  const it = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    targets: [
+      { name: "staging", server: staging.url, ...shared, tokenFile: "staging.token", paths: ["m"], drift: "propose" },
+      {
+        name: "prod",
+        server: production.url,
+        ...shared,
+        tokenFile: "prod.token",
+        paths: ["p"],
+        after: ["staging"],
+        when: "synced",
+      },
+    ],
+  });
+  await it.write("staging.token", staging.token);
+  await it.write("prod.token", production.token);
+  const daemon = it.start(["watch"], github(fake));
+  await applied(production);
+  await change(staging, { replicas: 5 });
+  await opened(fake, 0);
+  await upstream.commit({ "p/api.yaml": api(3) });
+  await eventually("production", async () => (await replicasOf(production)) === 3);
+  expect(await replicasOf(staging)).toBe(5);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
 });
 
 test("tells and counts a pull request once, also where later passes find the same", async () => {

@@ -129,5 +129,5 @@ export function publishObserver(publisher: Publisher): PassObserver {
 function leftOf(event: ApplyEvent): string | null {
   const { complete, diagnostics } = event.plan;
   if (!complete || hasErrors(diagnostics)) return "not everything could be read";
-  return applyConclusion(event).verdict === "succeeded" ? null : "the apply is not complete";
+  return applyConclusion(event).result === "applied" ? null : "the apply is not complete";
 }

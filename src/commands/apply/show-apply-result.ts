@@ -33,7 +33,7 @@ export async function showApplyResult(
 
 /** 0 if the apply succeeded, 1 if nothing did, 3 if no manifest is valid, 5 if a freeze left all out, 7 if only a part did, 8 if another writer took over. */
 export function applyExitCode(end: ApplyEvent): number {
-  if (applyConclusion(end).verdict === "succeeded") return 0;
+  if (applyConclusion(end).result === "applied") return 0;
   const { outcomes: all, summary } = end.report;
   const outcomes = all.filter(({ result }) => result !== "invalid");
   if (summary.invalid > 0 && declaredIn(summary) === summary.invalid) return exitCodes.invalid;

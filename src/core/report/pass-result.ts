@@ -51,7 +51,7 @@ type Planned = {
   readonly invalid?: readonly Outcome[];
 };
 
-/** What a pass means for its target; `held`: a person's hold, a freeze or the order of targets is the only reason why it did not succeed. */
+/** What a pass means for its target; `held`: a hold, a freeze or the order of targets is the only reason why it did not succeed. */
 export type PassVerdict = "succeeded" | "held" | "failed" | "superseded";
 
 /** The result of a pass, and why it did not succeed, most important first. */
@@ -71,17 +71,19 @@ export function passConclusion(facts: PassFacts): PassConclusion {
   return { result, verdict: verdictOf(result, reasons), reasons, left };
 }
 
-function resultOf(
-  { failure, kept, standby, isRefused, planned }: PassFacts,
-  left: PassConclusion["left"],
-): ExplainedResult {
+function resultOf(facts: PassFacts, left: PassConclusion["left"]): ExplainedResult {
+  const { failure, kept, standby, isRefused, planned } = facts;
   if (failure !== null) return { result: "failed", reasons: [failure] };
   if (kept !== null) return { result: "kept", reasons: [kept] };
   if (standby !== null) return { result: "superseded", reasons: [{ reason: "StandingBy", message: standby }] };
   if (isRefused) return { result: "refused", reasons: [SOURCE_REFUSED] };
   if (planned !== null) return reportedOrNot(unreported(planned));
   if (left === null) return { result: "failed", reasons: [NOTHING_REPORTED] };
-  return { result: left.length === 0 ? "applied" : "incomplete", reasons: left };
+  const proposed = facts.applied?.report.outcomes.filter(isDriftHeld) ?? [];
+  return {
+    result: left.length === 0 ? "applied" : "incomplete",
+    reasons: [...left, ...reasonOf("Held", proposed, heldText)],
+  };
 }
 
 function reportedOrNot(reasons: readonly PassReason[]): ExplainedResult {
@@ -90,11 +92,12 @@ function reportedOrNot(reasons: readonly PassReason[]): ExplainedResult {
 
 function verdictOf(result: PassResultName, reasons: readonly PassReason[]): PassVerdict {
   switch (result) {
-    case "applied":
     case "reported":
       return "succeeded";
     case "superseded":
       return "superseded";
+    case "applied":
+      return reasons.length === 0 ? "succeeded" : "held";
     case "incomplete":
     case "failed":
     case "refused":
@@ -126,14 +129,22 @@ export function applyConclusion(applied: Applied): PassConclusion {
   });
 }
 
-/** Whether an apply succeeded, from its report alone. */
+/** Whether an apply left nothing of its commit, from its report alone. */
 export function isWhole(report: Applied["report"]): boolean {
-  return applyConclusion({ report, plan: { steps: [] } }).verdict === "succeeded";
+  return applyConclusion({ report, plan: { steps: [] } }).result === "applied";
 }
 
-/** Whether a resource was not written because a person holds it, or what it refers to. */
-export function isHeld({ result, error }: Outcome): boolean {
-  return result === "blocked" && error?.code === "held";
+/** The code of a resource that is as git says, but for what was changed in live and is proposed for git. */
+export const DRIFT_HELD = "drift-held";
+
+/** Whether a resource was not written because it, or what it refers to, is on hold. */
+export function isHeld(outcome: Outcome): boolean {
+  return isDriftHeld(outcome) || (outcome.result === "blocked" && outcome.error?.code === "held");
+}
+
+/** Whether a resource was not written because only live has changed it, which is proposed for git: no part of a commit is missing. */
+export function isDriftHeld({ result, error }: Outcome): boolean {
+  return result === "blocked" && error?.code === DRIFT_HELD;
 }
 
 /** The messages of the reasons, as one line; null if there is none. */
@@ -144,7 +155,7 @@ export function reasonsText(reasons: readonly PassReason[]): string | null {
 function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly Step[]): readonly PassReason[] {
   const all = Object.values(summary).reduce((sum, one) => sum + one, 0);
   const allBlocked = outcomes.filter(({ result }) => result === "blocked");
-  const held = allBlocked.filter(isHeld);
+  const held = allBlocked.filter((one) => isHeld(one) && !isDriftHeld(one));
   const waiting = new Set(steps.filter(needsAdoption).map(({ identity }) => identity));
   const [adopting, blocked] = split(
     allBlocked.filter((one) => !isHeld(one)),
@@ -166,7 +177,7 @@ function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly St
       const count = others.length === 0 ? "one resource" : `${others.length + 1} resources`;
       return `${count} ${first?.error?.message ?? ""}`;
     }),
-    reasonOf("Held", held, (all) => `${all.length} held: ${listed(all.map(({ identity }) => identity))}`),
+    reasonOf("Held", held, heldText),
   ].flat();
 }
 
@@ -197,6 +208,10 @@ function reasonOf(
   text: (outcomes: readonly Outcome[]) => string,
 ): readonly PassReason[] {
   return outcomes.length === 0 ? [] : [{ reason, message: text(outcomes) }];
+}
+
+function heldText(held: readonly Outcome[]): string {
+  return `${held.length} held: ${listed(held.map(({ identity }) => identity))}`;
 }
 
 function countText(what: string, one = what): (outcomes: readonly Outcome[]) => string {

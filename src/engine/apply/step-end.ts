@@ -2,6 +2,7 @@ import type { Decision } from "../../core/decide/decision.ts";
 import type { LiveRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Reason, reasonText, type Step } from "../../core/plan/plan.ts";
+import { DRIFT_HELD } from "../../core/report/pass-result.ts";
 import type { Outcome, OutcomeError } from "../../core/report/report.ts";
 import type { WriteResult } from "./write-job.ts";
 
@@ -63,7 +64,8 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
   if (step.action === "block" && step.reason !== null) {
     const message = blockedText(step.reason, decision?.detail ?? null);
     const place = decision?.pointer == null ? {} : { pointer: decision.pointer };
-    return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
+    const code = decision?.keepsLive === true ? DRIFT_HELD : step.reason;
+    return { outcome: outcomeOf(step, "blocked", { code, message, ...place }), token: null };
   }
   if (step.action === "keep") {
     const error = step.reason === "not-compared" ? notCompared : null;

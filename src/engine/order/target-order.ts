@@ -4,6 +4,7 @@ import { backoff } from "../../clock/backoff.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { canonical } from "../../contract/json.ts";
 import { decisionsAt, holdOnStage } from "../../core/holds.ts";
+import { isDriftHeld } from "../../core/report/pass-result.ts";
 import type { OutcomeResult } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import {
@@ -206,7 +207,7 @@ function isReconfigured({ configuration }: TargetProgress, owner: OrderOwner): b
 
 // A freeze that leaves out everything brings nothing of the configuration to the target.
 function hasConfigured(pass: PassOfOrder): boolean {
-  const results = pass.applied?.report.outcomes.map(({ result }) => result);
+  const results = pass.applied?.report.outcomes.flatMap((one) => (isDriftHeld(one) ? [] : [one.result]));
   return results !== undefined && (hasSent(pass) || !results.some((one) => one === "skipped" || one === "blocked"));
 }
 

@@ -31,6 +31,20 @@ test.each([
   expect([after.condition, after.lastPass?.result, after.appliedRevision]).toEqual([condition, "incomplete", null]);
 });
 
+test("a commit is applied where only what was changed in live and is proposed for git is held, and live is not in sync", () => {
+  const watch = createPassWatch();
+  const held = { identity: "team/ml", result: "blocked", error: { code: "drift-held", message: "why" } } as const;
+  watch.observer.emit(sampleApplyEvent([held, { result: "updated" }]));
+  const after = statusAfter(newStatus("prod", null), watch.end({ ...times, wanted: "c0ffee" }));
+  expect(after).toMatchObject({
+    sync: "OutOfSync",
+    condition: "Held",
+    appliedRevision: "c0ffee",
+    oldestUnapplied: null,
+  });
+  expect(after.lastPass).toMatchObject({ result: "applied", reason: "Held", message: "1 held: team/ml" });
+});
+
 test("content that is uncommitted has no revision, also when the pass before it applied a commit", () => {
   const watch = createPassWatch();
   const folder = { ...times, wanted: null };
