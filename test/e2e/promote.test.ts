@@ -462,7 +462,7 @@ test("what another target reads too is never changed, and a patch for many resou
   const whole = await promote();
   expect(whole.refused.map(({ why, detail }) => [why, detail])).toContainEqual([
     "shared",
-    "target staging reads base/api.yaml too: give the target promoted to a folder of `patches`",
+    "target staging reads base/api.yaml too: give this target a folder of `patches`",
   ]);
   expect(whole.promoted).toEqual([]);
 

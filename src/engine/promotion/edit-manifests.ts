@@ -167,7 +167,7 @@ function whyNotPatched(one: WantedManifest, { reader, folder, folderReader }: Re
     );
   if (folder !== null) return null;
   if (reader === null) return notEditable(one, null);
-  return shared(`target ${reader} reads ${file} too: give the target promoted to a folder of \`patches\``);
+  return shared(`target ${reader} reads ${file} too: give this target a folder of \`patches\``);
 }
 
 type Rendered = Pick<EditedManifests<never>, "declared"> & { readonly faults: ReadonlyMap<Identity, string> };
