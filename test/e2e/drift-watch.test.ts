@@ -314,6 +314,35 @@ test("a target goes on with commits that do not change what is held in the targe
   expect(await daemon.ended).toMatchObject({ code: 0 });
 });
 
+test("tells why drift of a file that another target reads is not proposed, before git wins", async () => {
+  const [staging, production] = [await serve(), await serve()];
+  const fake = await startGitHub(onTestFinished);
+  const upstream = await upstreamOf({ ...foundations, "api.yaml": api(2) });
+  const shared = { source: "platform", interval: 1 };
+  const it = await operatorOf({
+    sources: [{ name: "platform", url: upstream.folder }],
+    targets: [
+      { name: "staging", server: staging.url, ...shared, tokenFile: "staging.token", drift: "propose" },
+      { name: "prod", server: production.url, ...shared, tokenFile: "prod.token" },
+    ],
+  });
+  await it.write("staging.token", staging.token);
+  await it.write("prod.token", production.token);
+  const daemon = it.start(["watch"], github(fake));
+  await applied(staging);
+  const why = "target prod reads api.yaml too: give this target a folder of `patches`";
+  const text = `drift of staging is not proposed, so git wins: ${API}: ${why}\n`;
+  for (const times of [1, 2]) {
+    await change(staging, { replicas: 4 + times });
+    await eventually("git", async () => (await replicasOf(staging)) === 2);
+    await eventually("why", () => daemon.stderr().split(text).length === times + 1);
+  }
+  expect(daemon.stderr().split(text)).toHaveLength(3);
+  expect(fake.proposals).toEqual([]);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
 test("tells and counts a pull request once, also where later passes find the same", async () => {
   const it = await world("drift: propose");
   const fake = await startGitHub(onTestFinished);
@@ -371,11 +400,18 @@ test("what cannot be proposed is written back at once, and a daemon that only re
   const fake = await startGitHub(onTestFinished);
   const daemon = it.watch(github(fake));
   await applied(it.server);
-  await change(it.server, { replicas: 2, env: { GITHUB_TOKEN: "ghp_0123456789abcdefghijABCDEFGHIJ012345" } });
+  const secret = { replicas: 2, env: { GITHUB_TOKEN: "ghp_0123456789abcdefghijABCDEFGHIJ012345" } };
+  await change(it.server, secret);
+  const first = daemon.shows("stderr", new RegExp(`drift of prod is not proposed, so git wins: ${API}: .*env`));
   await eventually("git", async () => (await liveOf(it.server))?.env === undefined);
+  await first;
   expect([await it.held(), fake.proposals]).toEqual([[], []]);
   await it.configure("drift: propose, sync: report");
   await daemon.shows("stderr", /configuration reloaded/);
+  // What stays is told once, and not in each pass.
+  await change(it.server, secret);
+  for (let at = 0; at < 3; at++) await pass(it);
+  expect(daemon.stderr().match(/is not proposed, so git wins/g)).toHaveLength(2);
   await change(it.server, { replicas: 5 });
   await opened(fake, 0);
   expect(await replicasOf(it.server)).toBe(5);

@@ -1,4 +1,4 @@
-import type { DriftProposalReport } from "../../contract/generated/output.ts";
+import type { DriftProposalReport, NotProposed } from "../../contract/generated/output.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { DriftEvent } from "../../core/report/events.ts";
@@ -39,6 +39,8 @@ export type LookedAt = {
   readonly open: OpenProposal | null;
   /** The resources of a pull request that somebody has closed. */
   readonly closed: ReadonlySet<Identity>;
+  /** The resources of which nothing can be proposed, so that git wins, and why. */
+  readonly refused: readonly NotProposed[];
   /** What this look has made of a pull request; null if it has only looked. */
   readonly change: DriftProposalReport["pullRequest"];
 };
@@ -60,7 +62,7 @@ export async function lookAtDrift(
   run: Run,
 ): Promise<LookedAt | null> {
   const none = new Set<Identity>();
-  if (known === null && only.size === 0) return { proposed: none, open: null, closed: none, change: null };
+  if (known === null && only.size === 0) return { proposed: none, open: null, closed: none, refused: [], change: null };
   const place = proposalPlace(target, opened.operator, invocation);
   const { terminal } = invocation;
   const asking = <Answer>(ask: (terminal: Pick<Terminal, "clock" | "stopping">) => Promise<Answer>) =>
@@ -72,20 +74,24 @@ export async function lookAtDrift(
   const wanted = only.difference(closed);
   // The commit of the merge is read soon; nothing is proposed a second time until then.
   if (state === "merged" && known !== null && !wanted.isDisjointFrom(known.held))
-    return { proposed: wanted, open: known, closed, change: null };
+    return { proposed: wanted, open: known, closed, refused: [], change: null };
   const proposed = wanted.size === 0 ? null : await findProposal({ found, wanted }, { target, opened }, run);
   const reported = proposed && (await reportedDrift(proposed.event, proposed.proposal, target, terminal));
   if (proposed === null || reported === null || reported.report.proposed.length === 0) {
     const why = `Nothing is left to propose for target ${codeSpan(target.name)}: git and live agree again, or git has won. So this was closed.`;
     const withdraw = (limited: Pick<Terminal, "clock" | "stopping">) =>
       withdrawDrift({ target, place, branch, why }, limited);
-    return { proposed: none, open: null, closed, change: state === "open" ? await asking(withdraw) : null };
+    const change = state === "open" ? await asking(withdraw) : null;
+    return { proposed: none, open: null, closed, refused: reported?.report.refused ?? [], change };
   }
   const { server } = proposed.event.report;
   const change = await asking((limited) => proposeDrift(reported, { target, place, server, heldFor }, limited));
   const identities = new Set(reported.report.proposed.map(({ identity }) => identity));
-  if (change.result === "closed") return { proposed: none, open: null, closed: closed.union(identities), change };
-  return { proposed: identities, open: { number: change.number, url: change.url }, closed, change };
+  // What cannot be proposed of a resource that is held stays as it is.
+  const refused = reported.report.refused.filter(({ identity }) => !identities.has(identity));
+  if (change.result === "closed")
+    return { proposed: none, open: null, closed: closed.union(identities), refused, change };
+  return { proposed: identities, open: { number: change.number, url: change.url }, closed, refused, change };
 }
 
 // A client of a forge also waits for what a forge asks for, and longer than a pass may.

@@ -30,6 +30,8 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
   if (heldFor === null) return null;
   requirePlace({ target, opened, invocation });
   const failures = promotionFailures();
+  // What has been told of each resource of which nothing can be proposed.
+  let refusals = new Map<Identity, string>();
   let last: { readonly key: string; readonly look: LookedAt } | null = null;
   const isOver = ({ until }: Hold): boolean => Date.parse(until) <= clock.now();
 
@@ -45,7 +47,20 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
     if (result === null) throw new TypeError("a look without a result");
     last = { key, look: result };
     if (result.change !== null) told(result.change);
+    tellRefused(result.refused);
     return result;
+  };
+
+  // Before it is written. What is not written, as in a freeze, is found again by the next pass.
+  const tellRefused = (refused: LookedAt["refused"]): void => {
+    const before = refusals;
+    refusals = new Map(refused.map(({ identity, why, detail }) => [identity, `${why}: ${detail}`]));
+    for (const { identity, why, detail } of refused) {
+      if (before.get(identity) === refusals.get(identity)) continue;
+      const message = `drift of ${target.name} is not proposed, so git wins: ${identity}: ${detail}`;
+      const fields = { event: "drift-proposal-refused", message, target: target.name, identity, why };
+      tell(stderr, { level: "warn", ...fields }, () => `${printable(message)}\n`);
+    }
   };
 
   const told = ({ result, number, url }: NonNullable<LookedAt["change"]>): void => {
@@ -73,7 +88,10 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
     propose: async (found, run) => {
       const store = await target.state.target();
       const own = (await store.decisions()).holds.filter(isOfProposal);
-      if (found.identities.length === 0 && own.length === 0) return new Set();
+      if (found.identities.length === 0 && own.length === 0) {
+        refusals.clear();
+        return new Set();
+      }
       const now = clock.now();
       const before = { own, until: new Date(now + durationMs(heldFor)).toISOString(), now };
       const next = await look(found, own, run).then(
@@ -92,6 +110,7 @@ export function createDriftProposer({ target, opened, invocation, meter }: Propo
       return new Set(found.identities.filter((one) => !held.has(one)));
     },
     written: async (identities) => {
+      for (const identity of identities) refusals.delete(identity);
       const store = await target.state.target();
       const written = new Set(identities);
       await store.decide((decisions) => {
