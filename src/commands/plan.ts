@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import { planDiagnostics } from "../core/guards/policy-guard.ts";
+import { findingLevels, planDiagnostics } from "../core/guards/policy-guard.ts";
 import { signingRefusal } from "../core/guards/signing-refusal.ts";
 import { type Gate, hasChanges, type Plan } from "../core/plan/plan.ts";
 import type { GuardRefusal, PlanEvent } from "../core/report/events.ts";
@@ -62,14 +62,15 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>, find: FindTarg
     folds: flags.fold !== false,
     next: nextCommand(end, invocation, target),
   };
+  const levelOf = findingLevels(end.plan, out !== null);
   await write({
     render: (output) => {
       if (output !== "sarif") return planReport(end, { ...reportView, output });
       const folder = folderInCheckout(terminal);
-      return sarifReport(planDiagnostics(end.plan), (file) => join(folder, file));
+      return sarifReport(planDiagnostics(end.plan, levelOf), (file) => join(folder, file));
     },
     job: () => ({
-      remarks: planRemarks(end.plan),
+      remarks: planRemarks(end.plan, levelOf),
       summary: planReport(end, { ...reportView, output: "markdown" }),
       outputs: planOutputs(end.plan, review),
     }),

@@ -12,7 +12,7 @@ import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/escape.ts";
-import { failedTests, policyTestText } from "../render/policy-tests.ts";
+import { failedTest, policyTestText, scannedTest } from "../render/policy-tests.ts";
 import { contentTop } from "../source/source-root.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { InvocationOf } from "./command.ts";
@@ -37,8 +37,9 @@ export async function run(invocation: PolicyInvocation): Promise<number> {
     folder === undefined ? await configured(invocation) : await inFolder(resolve(terminal.cwd, folder), terminal);
   const faults = read.diagnostics;
   const tests = hasErrors(faults) ? [] : testPolicies(read.policies, terminal.clock);
-  const diagnostics = sortDiagnostics([...faults, ...failedTests(tests)]);
-  const failed = failedTests(tests).length;
+  const failing = tests.filter(({ actual, expected }) => actual !== expected);
+  const failed = failing.length;
+  const diagnostics = sortDiagnostics([...faults, ...failing.map(failedTest)]);
   const report: PolicyTestReport = {
     format_version: FORMAT_VERSION,
     summary: {
@@ -57,7 +58,8 @@ export async function run(invocation: PolicyInvocation): Promise<number> {
   await write({
     render: (format) => {
       if (format === "json") return jsonText(report);
-      return format === "sarif" ? sarifReport(diagnostics, (file) => join(at, file)) : text;
+      if (format !== "sarif") return text;
+      return sarifReport([...faults, ...failing.map(scannedTest)], (file) => join(at, file));
     },
     job: () => ({ remarks: diagnosticRemarks(diagnostics), summary: "", outputs: [["failed", String(failed)]] }),
   });

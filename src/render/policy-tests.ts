@@ -3,15 +3,18 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** An error for each test that got another verdict than the expected one, at its line. */
-export function failedTests(tests: readonly PolicyTestResult[]): readonly Diagnostic[] {
-  return tests.flatMap(({ policy, name, file, line, expected, actual, message }) => {
-    if (actual === expected) return [];
-    const which = name === null ? "" : `, ${JSON.stringify(name)}`;
-    const what = actual === null ? "cannot be run" : `expects ${expected}, and the verdict is ${actual}`;
-    const summary = `the test of policy ${policy}${which} ${what}`;
-    return [{ severity: "error", code: "policy-test", summary, detail: message, file, line, column: null }];
-  });
+/** The error about a test that got another verdict than the expected one, at its line. */
+export function failedTest({ policy, name, file, line, expected, actual, message }: PolicyTestResult): Diagnostic {
+  const which = name === null ? "" : `, ${JSON.stringify(name)}`;
+  const what = actual === null ? "cannot be run" : `expects ${expected}, and the verdict is ${actual}`;
+  const summary = `the test of policy ${policy}${which} ${what}`;
+  return { severity: "error", code: "policy-test", summary, detail: message, file, line, column: null };
+}
+
+/** The same for code scanning, which tells findings apart by their code. */
+export function scannedTest(test: PolicyTestResult): Diagnostic {
+  const failed = failedTest(test);
+  return { ...failed, code: `${failed.code}/${test.policy}` };
 }
 
 /** The counts of a run of tests, as one sentence. */

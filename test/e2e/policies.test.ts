@@ -118,6 +118,19 @@ describe.each(controlPlaneVariants)("policies on a $name control plane", (plane)
     });
     const text = await source.runHere(["plan"]);
     expect(text.stdout).toMatch(/Next: holdfast apply --allow-policy many-replicas --yes/);
+    // Code scanning and annotations fail what the exit code fails.
+    const scanned = async (...more: readonly string[]) => {
+      const ended = await source.runHere(["plan", "-o", "sarif", "-o", "github", ...more], { GITHUB_ACTIONS: "true" });
+      const [run] = JSON.parse(ended.stdout).runs;
+      expect(run.tool.driver.rules).toContainEqual({ id: "policy/many-replicas" });
+      const { level } = run.results.find(({ ruleId }: { ruleId: string }) => ruleId === "policy/many-replicas");
+      const annotated = /::(error|warning) [^\n]*title=policy%3A many-replicas::/.exec(ended.stderr)?.[1];
+      return [ended.code, level, annotated];
+    };
+    expect(await scanned()).toEqual([0, "warning", "warning"]);
+    expect(await scanned("--out", "scanned.json")).toEqual([5, "error", "error"]);
+    const allowed = ["--allow-policy", "many-replicas", "--out", "scanned.json"];
+    expect(await scanned(...allowed)).toEqual([0, "warning", "warning"]);
     const refused = await source.runHere(["apply", "--yes"]);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain("--allow-policy many-replicas allows it");
@@ -621,12 +634,14 @@ when: has(after.env) && int(after.env.PASSWORD) == 1
     expect(plan.stderr).toContain("::warning file=services/api.yaml,line=1,title=policy%3A owner-label::");
     const scanned = JSON.parse((await source.runHere(["plan", "-o", "sarif"])).stdout);
     const found = {
-      ruleId: "policy",
       locations: [{ physicalLocation: { artifactLocation: { uri: "services/api.yaml" } } }],
     };
     expect(scanned.runs[0].results).toMatchObject([
-      { ...found, level: "error", message: { text: expect.stringContaining("Policy no-latest-tag") } },
-      { ...found, level: "warning" },
+      {
+        ...{ ...found, ruleId: "policy/no-latest-tag", level: "error" },
+        message: { text: expect.stringContaining("Policy no-latest-tag") },
+      },
+      { ...found, ruleId: "policy/owner-label", level: "warning" },
     ]);
     await source.write("event.json", JSON.stringify({ pull_request: { number: 7, head: { sha: "a".repeat(40) } } }));
     const commented = await source.runHere(["comment", "plan.json", "--unverified"], {
@@ -663,7 +678,7 @@ describe("policy test", () => {
     expect(faultsOf("policy-test", report.stdout)).toEqual([]);
     expect(JSON.parse(report.stdout)).toMatchObject({ summary: { policies: 3, untested: 2, passed: 0, failed: 1 } });
     expect(JSON.parse((await source.runHere(["policy", "test", "-o", "sarif"])).stdout)).toMatchObject({
-      runs: [{ results: [{ ruleId: "policy-test" }] }],
+      runs: [{ results: [{ ruleId: "policy-test/no-latest-tag" }] }],
     });
     // An expression without an answer is no verdict, although it denies a step.
     await source.write("policies/latest.yaml", latest.replace("has(after.image) &&", "after.labels.owner == '' &&"));

@@ -39,12 +39,29 @@ export function withPolicyGuard(guard: StepGuard | null, findings: readonly Poli
   return { flags: isDenied ? [] : [...flags, ...own], dangers, policies, ...(isDenied ? { isDenied } : {}) };
 }
 
-/** What a plan says of its input, and what policies find in it. */
-export function planDiagnostics({ diagnostics, policies = [], steps }: Plan): readonly Diagnostic[] {
+/** The level of a finding of a plan. */
+export type FindingLevel = (finding: PolicyFinding) => Diagnostic["severity"];
+
+/** The level of each finding as the exit code of plan has it: what asks a person ends only a plan that is to be signed. */
+export function findingLevels({ steps }: Pick<Plan, "steps">, isToBeSigned: boolean): FindingLevel {
+  const refusing = new Set(isToBeSigned ? steps.flatMap(({ guard }) => guard?.policies ?? []) : []);
+  return ({ name, severity }) =>
+    severity === "deny" || (severity === "confirm" && refusing.has(name)) ? "error" : "warning";
+}
+
+/** What a plan says of its input, and what policies find in it, each under a code of its own for code scanning. */
+export function planDiagnostics(
+  { diagnostics, policies = [], steps }: Plan,
+  levelOf: FindingLevel,
+): readonly Diagnostic[] {
+  const scanned = (finding: PolicyFinding, step: Step | null): Diagnostic => {
+    const code = `${POLICY}/${finding.name}`;
+    return { ...findingDiagnostic(finding, step), severity: levelOf(finding), code };
+  };
   return [
     ...diagnostics.filter(({ code }) => code !== POLICY),
-    ...policies.map((finding) => findingDiagnostic(finding, null)),
-    ...steps.flatMap((step) => (step.policies ?? []).map((finding) => findingDiagnostic(finding, step))),
+    ...policies.map((finding) => scanned(finding, null)),
+    ...steps.flatMap((step) => (step.policies ?? []).map((finding) => scanned(finding, step))),
   ];
 }
 

@@ -3,7 +3,7 @@
 import { join } from "node:path/posix";
 import type { PolicyFinding } from "../../contract/generated/output.ts";
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
-import { POLICY } from "../../core/guards/policy-guard.ts";
+import { type FindingLevel, POLICY } from "../../core/guards/policy-guard.ts";
 import { type Plan, reasonText } from "../../core/plan/plan.ts";
 import { findingText } from "../../core/policies/policy.ts";
 import type { DriftReport } from "../../core/report/report.ts";
@@ -28,9 +28,9 @@ type Annotation = {
 };
 
 /** The remarks of a plan: its diagnostics, blocked steps, risks, and what policies find. */
-export function planRemarks({ diagnostics, steps, policies = [] }: Plan): readonly Remark[] {
+export function planRemarks({ diagnostics, steps, policies = [] }: Plan, levelOf: FindingLevel): readonly Remark[] {
   const found = steps.flatMap(({ action, reason, risks, identity, file, line, policies: own = [] }): Remark[] => [
-    ...own.map((one) => findingRemark(one, { what: identity, file, line })),
+    ...own.map((one) => findingRemark(one, { level: levelOf(one), what: identity, file, line })),
     ...(action === "block" && reason !== null
       ? [
           {
@@ -46,16 +46,18 @@ export function planRemarks({ diagnostics, steps, policies = [] }: Plan): readon
       return { level: "warning", title: risk, message: `${identity} ${riskText[risk]}`, file, line };
     }),
   ]);
-  const whole = policies.map((one) => findingRemark(one, { what: "the plan", file: one.file, line: one.line }));
+  const whole = policies.map((one) => {
+    const { file, line } = one;
+    return findingRemark(one, { level: levelOf(one), what: "the plan", file, line });
+  });
   return [...diagnosticRemarks(diagnostics.filter(({ code }) => code !== POLICY)), ...whole, ...found];
 }
 
 function findingRemark(
   finding: PolicyFinding,
-  { what, file, line }: { readonly what: string } & Pick<Remark, "file" | "line">,
+  { what, ...place }: { readonly what: string } & Pick<Remark, "level" | "file" | "line">,
 ): Remark {
-  const level = finding.severity === "deny" ? "error" : "warning";
-  return { level, title: `policy: ${finding.name}`, message: `${what}: ${findingText(finding)}`, file, line };
+  return { ...place, title: `policy: ${finding.name}`, message: `${what}: ${findingText(finding)}` };
 }
 
 /** A warning for each resource that drifted. */

@@ -41,7 +41,10 @@ test("what is blocked is an error and what is dangerous a warning at its manifes
     sampleStep("team/ml", { action: "block", reason: "guard", risks: ["privilege-growth"] }),
     ...Array.from({ length: 30 }, (_, at) => sampleStep(`service/ws/s${at}`, { risks: ["exposure"] })),
   ];
-  const lines = annotationsText(planRemarks(samplePlan(steps)), "")
+  const lines = annotationsText(
+    planRemarks(samplePlan(steps), () => "warning"),
+    "",
+  )
     .trimEnd()
     .split("\n");
   expect(lines[0]).toMatch(/^::error file=teams.yaml,line=12,title=blocked%3A guard::team\/ml: /);
