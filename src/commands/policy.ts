@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { join } from "node:path/posix";
 import type { PolicyTestReport } from "../contract/generated/output.ts";
 import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
@@ -13,6 +14,8 @@ import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/escape.ts";
 import { failedTest, policyTestText, scannedTest } from "../render/policy-tests.ts";
+import { shellWord } from "../render/shell-word.ts";
+import { closestName } from "../schema/closest-name.ts";
 import { contentTop } from "../source/source-root.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { InvocationOf } from "./command.ts";
@@ -33,8 +36,7 @@ export async function run(invocation: PolicyInvocation): Promise<number> {
     });
   }
   const write = openOutputs(invocation, contentTop(terminal.cwd));
-  const read =
-    folder === undefined ? await configured(invocation) : await inFolder(resolve(terminal.cwd, folder), terminal);
+  const read = folder === undefined ? await configured(invocation) : await inFolder(folder, terminal);
   const faults = read.diagnostics;
   const tests = hasErrors(faults) ? [] : testPolicies(read.policies, terminal.clock);
   const failing = tests.filter(({ actual, expected }) => actual !== expected);
@@ -77,6 +79,28 @@ async function configured(invocation: PolicyInvocation): Promise<ReadPolicies> {
 }
 
 async function inFolder(folder: string, { cwd }: PolicyInvocation["terminal"]): Promise<ReadPolicies> {
+  const path = resolve(cwd, folder);
+  if (!existsSync(path)) {
+    const near = nearestFolder(folder, cwd);
+    const hint = near === undefined ? "name the folder of the policies" : `did you mean ${near}?`;
+    throw new HoldfastError("invalid", `the folder ${folder} does not exist`, { hint });
+  }
+  if (!statSync(path).isDirectory()) {
+    throw new HoldfastError("invalid", `${folder} is no folder`, {
+      hint: `name the folder of the policies: holdfast policy test ${shellWord(dirname(folder))}`,
+    });
+  }
   await using exact = new ExactProcess();
-  return await readOperatorFolder(folder, cwd, exact);
+  return await readOperatorFolder(path, { cwd, exact, correction: "correct it, or name another folder" });
+}
+
+function nearestFolder(folder: string, cwd: string): string | undefined {
+  const above = resolve(cwd, dirname(folder));
+  if (!statSync(above, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const folders = readdirSync(above, { withFileTypes: true }).filter((entry) => !entry.isFile());
+  const near = closestName(
+    basename(folder),
+    folders.map(({ name }) => name),
+  );
+  return near === undefined ? undefined : join(dirname(folder), near);
 }

@@ -4,7 +4,7 @@ import { gateAnswerText } from "../core/gates/content-gate.ts";
 import { guardDetail } from "../core/guards/step-guards.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import { type Change, glyphs, notCheckedText, type Plan, reasonText, type Step } from "../core/plan/plan.ts";
-import { findingText, remedyText } from "../core/policies/policy.ts";
+import { findingText, policyFlag, remedyText } from "../core/policies/policy.ts";
 import { changeLines, patchPlace, withoutSharedStart } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
@@ -132,20 +132,33 @@ export function policyLines(
 }
 
 /** `12 steps need --allow-privilege`: what guards refuse, by what allows it. */
-export function guardCounts({ summary: { refused }, steps }: Plan): readonly (readonly [number, string])[] {
+export function guardCounts({
+  summary: { refused },
+  steps,
+  policies = [],
+}: Plan): readonly (readonly [number, string])[] {
   const guarded = steps.flatMap(({ guard }) => (guard === undefined ? [] : [guard]));
-  const denied = guarded.filter(({ isDenied }) => isDenied).length;
+  const isDenying = ({ severity }: PolicyFinding): boolean => severity === "deny";
+  const denied = steps.filter(({ guard, policies: own = [] }) => guard?.isDenied && own.some(isDenying)).length;
+  const denying = policies.filter(isDenying).length;
+  const ofPlan = new Set(policies.map(({ name }) => policyFlag(name)));
   const needs = guarded.flatMap(({ flags, isDenied = false }) =>
     flags.length === 0 && !isDenied ? ["a person at a terminal"] : flags,
   );
   // A selection has no steps for what is missing from the source.
   const missing = Array.from({ length: refused - guarded.length }, () => "--allow-shrink");
-  const counts = Map.groupBy([...needs, ...missing], (need) => need);
+  const asked = new Set(needs.filter((need) => ofPlan.has(need)));
+  const counts = Map.groupBy([...needs.filter((need) => !ofPlan.has(need)), ...missing], (need) => need);
   const texts = [...counts].map(([need, { length }]) => {
     const what = need === "--allow-shrink" ? "missing from the source" : length === 1 ? "step" : "steps";
     return [length, `${what} ${length === 1 ? "needs" : "need"} ${printable(need)}`] as const;
   });
-  return [[denied, `${denied === 1 ? "step is" : "steps are"} denied by policies`], ...texts];
+  return [
+    [denied, `${denied === 1 ? "step is" : "steps are"} denied by policies`],
+    [denying, `${denying === 1 ? "policy over the plan denies" : "policies over the plan deny"} it`],
+    ...texts,
+    ...[...asked].map((need) => [1, `policy over the plan needs ${printable(need)}`] as const),
+  ];
 }
 
 /** Groups the updates with the same changes. Steps with risks, and different steps, are not grouped. */

@@ -296,7 +296,7 @@ describe("policies", () => {
     const denied = await source.runHere(["plan"]);
     expect(denied.code).toBe(5);
     expect(denied.stdout.replaceAll(/\s+/g, " ")).toContain(
-      "policy owner-label denies it: its expression cannot be evaluated: No such key: labels (policies/owner.yaml:4)",
+      "policy owner-label denies it: the policy's expression cannot be evaluated: No such key: labels (policies/owner.yaml:4)",
     );
     expect(server.effects()).toEqual(before);
     await source.write("holdfast.yaml", "policies: nowhere\n");
@@ -582,6 +582,11 @@ when: plan.summary.create > 1
       policies: [{ name: "small-plans", severity: "confirm" }],
       summary: { refused: 2 },
     });
+    const text = async () => (await source.runHere(["plan"])).stdout.replaceAll(/\s+/g, " ");
+    expect(await text()).toContain("3 unchanged; 1 policy over the plan needs --allow-policy small-plans");
+    await source.write("policies/large.yaml", large.replace("confirm", "deny"));
+    expect(await text()).toContain("3 unchanged; 1 policy over the plan denies it");
+    await source.write("policies/large.yaml", large);
     // Code scanning takes no result without a place, so it is that of the policy.
     const scanned = JSON.parse((await source.runHere(["plan", "-o", "sarif"])).stdout);
     expect(scanned.runs[0].results).toMatchObject([
@@ -685,8 +690,19 @@ describe("policy test", () => {
     const error = await source.runHere(["policy", "test"]);
     expect(error.code).toBe(1);
     expect(error.stdout.replaceAll(/\s+/g, " ")).toContain(
-      "error: the test of policy no-latest-tag cannot be run [policy-test] its expression cannot be evaluated: No such key: labels (policies/latest.yaml:5:9)",
+      "error: the test of policy no-latest-tag cannot be run [policy-test] the policy's expression cannot be evaluated: No such key: labels (policies/latest.yaml:5:9)",
     );
+    for (const [folder, message] of [
+      ["polices", "the folder polices does not exist\n  → did you mean policies?"],
+      [
+        "policies/latest.yaml",
+        "policies/latest.yaml is no folder\n  → name the folder of the policies: holdfast policy test policies",
+      ],
+      ["nowhere/else", "the folder nowhere/else does not exist\n  → name the folder of the policies"],
+    ] as const) {
+      const refused = await source.runHere(["policy", "test", folder]);
+      expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });
+    }
     await source.write("policies/latest.yaml", latest.replace("severity: deny", "severity: block"));
     expect(await source.runHere(["policy", "test"])).toMatchObject({ code: 3 });
     expect(await source.runHere(["policy"])).toMatchObject({ code: 3 });

@@ -46,7 +46,7 @@ export function findingOf(
   error: { readonly message: string; readonly offset: number } | null,
 ): PolicyFinding {
   if (error === null) return { name, severity, message, file, ...placeOf(0) };
-  const why = `its expression cannot be evaluated: ${error.message}`;
+  const why = `the policy's expression cannot be evaluated: ${error.message}`;
   return { name, severity: "deny", message: why, file, ...placeOf(error.offset) };
 }
 

@@ -30,7 +30,9 @@ export async function loadPolicies({ folders, revision, base, cwd, signal }: Pol
   const reading = { exact, signal };
   const ofSource = own === null ? NONE : await readFolder(own, revision, reading);
   const ofBase = atBase === null || base === null ? NONE : await readFolder(atBase, base, reading);
-  const ofOperator = operator === null ? NONE : await readOperatorFolder(resolve(cwd, operator), cwd, exact);
+  const correction = "correct `policies` of the configuration, or the folder";
+  const ofOperator =
+    operator === null ? NONE : await readOperatorFolder(resolve(cwd, operator), { cwd, exact, correction });
   const all = [ofSource, ofBase, ofOperator];
   return {
     policies: all.flatMap(({ policies }) => policies),

@@ -14,15 +14,18 @@ import { POLICY_LIMITS, type PolicyFile, type ReadPolicies, readPolicies } from 
  * Reads the policies of a folder that the operator, or a person, has named, and of those below it: the files that would be
  * manifests in a source. Links are followed. What may hold a policy and cannot be read is an error.
  */
-export async function readOperatorFolder(folder: string, cwd: string, exact: ExactProcess): Promise<ReadPolicies> {
+export async function readOperatorFolder(
+  folder: string,
+  { cwd, exact, correction }: FolderReading,
+): Promise<ReadPolicies> {
   const shown = (path: string): string => relativePath(cwd, path);
   const found: (PolicyFile | Diagnostic)[] = [];
-  for (const one of filesBelow({ path: folder, entries: entriesOf(folder), above: new Set() }, shown)) {
+  for (const one of filesBelow({ path: folder, entries: entriesOf(folder, correction), above: new Set() }, shown)) {
     found.push(typeof one === "string" ? policyFile(one, shown(one)) : one);
     // The limit of files is reported by the first beyond it.
     if (found.length > POLICY_LIMITS.files) break;
   }
-  if (found.length === 0) throw noPolicy(folder);
+  if (found.length === 0) throw noPolicy(folder, correction);
   const unread = found.filter((one): one is Diagnostic => "severity" in one);
   if (unread.length > 0) return { policies: [], diagnostics: unread };
   return readPolicies(
@@ -30,6 +33,9 @@ export async function readOperatorFolder(folder: string, cwd: string, exact: Exa
     exact,
   );
 }
+
+/** How a folder of policies is read: `correction` is what to do where it holds none. */
+export type FolderReading = { readonly cwd: string; readonly exact: ExactProcess; readonly correction: string };
 
 type Folder = {
   readonly path: string;
@@ -70,20 +76,20 @@ function readable(folder: string): readonly Dirent[] | null {
   }
 }
 
-function entriesOf(folder: string): readonly Dirent[] {
+function entriesOf(folder: string, correction: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (cause) {
     throw new HoldfastError("invalid", `the folder of policies ${folder} cannot be read`, {
-      hint: "correct `policies` of the configuration, or the folder; nothing is planned or written without the policies",
+      hint: `${correction}; nothing is planned or written without the policies`,
       cause,
     });
   }
 }
 
-function noPolicy(folder: string): HoldfastError {
+function noPolicy(folder: string, correction: string): HoldfastError {
   return new HoldfastError("invalid", `the folder ${folder} holds no policy`, {
-    hint: "a policy is a file that ends in .yaml, .yml or .json; correct `policies` of the configuration, or the folder",
+    hint: `a policy is a file that ends in .yaml, .yml or .json; ${correction}`,
   });
 }
 

@@ -61,7 +61,7 @@ function noting(policy: LoadedPolicy, errors: ExpressionError[]): LoadedPolicy {
 
 function errorText({ message, offset }: ExpressionError, { file, placeOf }: LoadedPolicy): string {
   const { line, column } = placeOf(offset);
-  return `its expression cannot be evaluated: ${message} (${file}:${line}:${column})`;
+  return `the policy's expression cannot be evaluated: ${message} (${file}:${line}:${column})`;
 }
 
 /** A manifest as it is live, and as it is declared. */

@@ -78,7 +78,7 @@ function verdict(expression: string, over: "step" | "plan" = "step"): boolean | 
   return found === undefined ? false : found.message === "no" ? true : `${found.column - 1}: ${found.message}`;
 }
 
-const broken = (text: string): string => `its expression cannot be evaluated: ${text}`;
+const broken = (text: string): string => `the policy's expression cannot be evaluated: ${text}`;
 
 describe("a policy over steps", () => {
   test.each<[expression: string, expected: boolean | string]>([
@@ -241,7 +241,7 @@ describe("the policies of a plan", () => {
   ])("end within their budget, and then deny: %s", (_, expression, message) => {
     const started = performance.now();
     expect(judge([policy(expression)])).toMatchObject([
-      { severity: "deny", message: `its expression cannot be evaluated: ${message}` },
+      { severity: "deny", message: `the policy's expression cannot be evaluated: ${message}` },
     ]);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
