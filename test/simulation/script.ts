@@ -66,8 +66,11 @@ export const RESOURCES = [
   "service/dev:web/api",
   "service/dev:web/shop",
   "service/dev:web/mail",
+  "service/dev:web/cart",
+  "service/dev:web/feed",
   "chat_prompt/registry/greeting",
   "chat_prompt/registry/goodbye",
+  "chat_prompt/registry/summary",
   "team/ml",
 ] as const;
 
@@ -84,7 +87,7 @@ const ROUNDS = 6;
 /** Writes a script: the same one for the same seed. */
 export function scriptOf(seed: number): Script {
   const draw = drawsOf(seed, "script");
-  const documentedOnly = draw() < 0.25;
+  const documentedOnly = draw() < 0.3;
   const daemons = !documentedOnly && draw() < 0.5 ? 2 : 1;
   const reports = draw() < 0.2;
   const isLimited = !documentedOnly && draw() < 0.2;
@@ -102,12 +105,26 @@ function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEve
     const event = { at: Math.floor(draw() * roundMs), ...happening(draw, world, isFirst) };
     if (event.is !== "push" || draw() < 0.4) return [event];
     // What goes wrong with the writes of a commit is rare where it comes by itself.
+    if (draw() < 0.3) return [event, ...interruption(draw, world, event)];
     const troubles = Array.from({ length: 1 + Math.floor(draw() * 3) }, (): ScriptEvent => {
       return { at: event.at + Math.floor(draw() * WITH_COMMIT_MS), ...trouble(draw, world, event.changes) };
     });
     return [event, ...troubles];
   });
   return events.flat().toSorted((one, other) => one.at - other.at);
+}
+
+/** A kill in the middle of a commit, and a newer one for the same resources while what was sent may still arrive. */
+function interruption(
+  draw: Draw,
+  world: Drawn,
+  { at, changes }: Extract<ScriptEvent, { is: "push" }>,
+): readonly ScriptEvent[] {
+  const [nth, ms] = [1 + Math.floor(draw() * changes.length), Math.floor(20 + draw() * 400)];
+  return [
+    ...healingOf(world).map((on): ScriptEvent => ({ at, is: "kill", on, nth, ms, writes: true })),
+    { at: at + Math.floor(draw() * 2 * WITH_COMMIT_MS), is: "push", changes },
+  ];
 }
 
 /** What goes wrong with the writes of a commit, or makes them obsolete. */
@@ -119,7 +136,8 @@ function trouble(draw: Draw, world: Drawn, changes: readonly string[]): Happenin
     const ms = Math.floor(20 + draw() * (draw() < 0.7 ? 500 : 9000));
     return { is: "kill", on, nth: 1 + Math.floor(draw() * 3), ms, writes: true };
   }
-  return { is: "fault", on, fault: pick(draw, faultsOf(world)), skip: Math.floor(draw() * 3), times: 1, writes: true };
+  const skip = Math.floor(draw() * changes.length);
+  return { is: "fault", on, fault: pick(draw, faultsOf(world)), skip, times: 1, writes: true };
 }
 
 function healingOf({ daemons }: Drawn): readonly string[] {
@@ -133,7 +151,7 @@ function faultsOf({ documentedOnly }: Drawn): readonly NetworkFault[] {
 }
 
 function millisecondsOf(draw: Draw): number {
-  return Math.floor(draw() < 0.5 ? 20 + draw() * 1000 : 300 + draw() * 9000);
+  return Math.floor(draw() < 0.7 ? 20 + draw() * 1000 : 300 + draw() * 6000);
 }
 
 function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
@@ -141,18 +159,18 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
   const healing = healingOf(world);
   const clients = reports ? [...healing, "reporter"] : healing;
   const resource = (): string => pick(draw, RESOURCES);
-  const some = (): readonly string[] => [...new Set(Array.from({ length: 1 + Math.floor(draw() * 3) }, resource))];
+  const some = (): readonly string[] => [...new Set(Array.from({ length: 1 + Math.floor(draw() * 5) }, resource))];
   const count = (most: number): number => 1 + Math.floor(draw() * most);
   const ms = (): number => millisecondsOf(draw);
   const choices: readonly (readonly [weight: number, make: () => Happening])[] = [
-    [20, () => ({ is: "push", changes: some() })],
+    [35, () => ({ is: "push", changes: some() })],
     [9, () => ({ is: "toggle", resource: resource() })],
     [9, () => ({ is: "revert", back: 1 + Math.floor(draw() * 3) })],
     [9, () => ({ is: "break", resource: resource() })],
     [isFirst || daemons === 2 ? 0 : 20, () => ({ is: "empty", changes: some() })],
     [9, () => ({ is: "edit", resource: pick(draw, documentedOnly ? READABLE : RESOURCES) })],
-    [daemons === 1 ? 14 : 0, () => ({ is: "hold", resource: resource() })],
-    [daemons === 1 ? 14 : 0, () => ({ is: "release", resource: resource() })],
+    [daemons === 1 ? 10 : 0, () => ({ is: "hold", resource: resource() })],
+    [daemons === 1 ? 20 : 0, () => ({ is: "release", resource: resource() })],
     [
       60,
       () => {
