@@ -42,7 +42,7 @@ export type DaemonSettings = {
 };
 
 /** The time limit of a request, in milliseconds. */
-export const REQUEST_TIMEOUT_MS = 2000;
+export const REQUEST_TIMEOUT_MS = 3000;
 
 /** The interval of passes, in milliseconds. */
 const INTERVAL_MS = 6000;

@@ -82,6 +82,11 @@ const EVENT_MS = 1000;
 
 /** How soon after a commit what meets its writes happens. */
 const WITH_COMMIT_MS = 400;
+
+/** When a newer commit follows one whose writes are cut off, at the earliest and at the latest. */
+const NEWER_MS = [300, 2200] as const;
+
+const LATE: readonly NetworkFault[] = ["late request"];
 const ROUNDS = 6;
 
 /** Writes a script: the same one for the same seed. */
@@ -105,7 +110,7 @@ function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEve
     const event = { at: Math.floor(draw() * roundMs), ...happening(draw, world, isFirst) };
     if (event.is !== "push" || draw() < 0.4) return [event];
     // What goes wrong with the writes of a commit is rare where it comes by itself.
-    if (draw() < 0.3) return [event, ...interruption(draw, world, event)];
+    if (draw() < 0.3) return [event, ...cutOff(draw, world, event)];
     const troubles = Array.from({ length: 1 + Math.floor(draw() * 3) }, (): ScriptEvent => {
       return { at: event.at + Math.floor(draw() * WITH_COMMIT_MS), ...trouble(draw, world, event.changes) };
     });
@@ -114,17 +119,27 @@ function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEve
   return events.flat().toSorted((one, other) => one.at - other.at);
 }
 
-/** A kill in the middle of a commit, and a newer one for the same resources while what was sent may still arrive. */
-function interruption(
+/** A write of a commit that is cut off, and a newer commit for the same resources while what was sent may still arrive. */
+function cutOff(
   draw: Draw,
   world: Drawn,
   { at, changes }: Extract<ScriptEvent, { is: "push" }>,
 ): readonly ScriptEvent[] {
-  const [nth, ms] = [1 + Math.floor(draw() * changes.length), Math.floor(20 + draw() * 400)];
-  return [
-    ...healingOf(world).map((on): ScriptEvent => ({ at, is: "kill", on, nth, ms, writes: true })),
-    { at: at + Math.floor(draw() * 2 * WITH_COMMIT_MS), is: "push", changes },
-  ];
+  const nth = 1 + Math.floor(draw() * changes.length);
+  const [ms, isKilled] = [Math.floor(20 + draw() * 400), draw() < 0.5];
+  const fault = pick(draw, world.documentedOnly ? LATE : [...LATE, "duplicated request" as const]);
+  const newer = {
+    at: at + Math.floor(NEWER_MS[0] + draw() * (NEWER_MS[1] - NEWER_MS[0])),
+    is: "push",
+    changes,
+  } as const;
+  const cut = healingOf(world).map(
+    (on): ScriptEvent =>
+      isKilled
+        ? { at, is: "kill", on, nth, ms, writes: true }
+        : { at, is: "fault", on, fault, skip: nth - 1, times: 1, writes: true },
+  );
+  return [...cut, newer];
 }
 
 /** What goes wrong with the writes of a commit, or makes them obsolete. */
