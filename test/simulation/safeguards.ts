@@ -175,4 +175,39 @@ export const safeguards: readonly Safeguard[] = [
     find: "if (lease !== null && !lease.isLost() && lease.scope === options.scope) {",
     replace: "if (lease !== null && lease.scope === options.scope) {",
   },
+  {
+    name: "concluding no absence from what a token does not see",
+    find: 'if (live.state === "absent" && (showsTenant(sight) || isShown(sight, identity, kinds))) return live;',
+    replace: 'if (live.state === "absent") return live;',
+  },
+  {
+    name: "leaving alone what somebody else manages",
+    find: 'return [fieldsDanger("adopts", lostIn(differences), one)];',
+    replace: "return NONE;",
+  },
+  {
+    name: "saying of a dry run that it is one",
+    find: "body: { ...body, dryRun: true } }, { signal: stop.signal, repeats }",
+    replace: "body }, { signal: stop.signal, repeats }",
+  },
+  {
+    name: "keeping a reply before it is read",
+    find: "await ledger.keepReply(id, bytes);",
+    replace: "",
+  },
+  {
+    name: "keeping the key of a write that was refused for now",
+    find: "isDecided && !isRepeatable ? null",
+    replace: "isDecided ? null",
+  },
+  {
+    name: "delivering a one-time token",
+    find: "const delivered = token === null ? null : await deliver(request, token);",
+    replace: "const delivered = null;",
+  },
+  {
+    name: "recording what was written",
+    find: "await writing.session.ledger.close(intent.id, receipt);\n    if (isTokenLost)",
+    replace: "await writing.session.ledger.close(intent.id, null);\n    if (isTokenLost)",
+  },
 ];
