@@ -192,8 +192,8 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     name: "keeping a reply before it is read",
-    find: "await ledger.keepReply(id, bytes);",
-    replace: "",
+    find: "    await ledger.keepReply(id, bytes);\n    reply = bytes;\n",
+    replace: "    reply = bytes;\n",
   },
   {
     name: "keeping the key of a write that was refused for now",
