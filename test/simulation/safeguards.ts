@@ -192,8 +192,8 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     name: "keeping a reply before it is read",
-    find: "    await ledger.keepReply(id, bytes);\n    reply = bytes;\n",
-    replace: "    reply = bytes;\n",
+    find: "    await ledger.keepReply(id, bytes);\n    reply = bytes;\n  };\n  const body",
+    replace: "    reply = bytes;\n  };\n  const body",
   },
   {
     name: "keeping the key of a write that was refused for now",
