@@ -57,7 +57,7 @@ export class Oracle {
   readonly #pushed: Pushed[] = [];
   readonly #written = new Map<string, Written[]>();
   readonly #lastPush = new Map<string, number>();
-  readonly #held = new Map<string, "unclear" | "decided" | "in force">();
+  readonly #held = new Map<string, "unclear" | "decided" | { readonly inForceAt: number }>();
   readonly #made = new Map<string, number>();
   readonly #secrets = new Set<string>();
   readonly #delivered = new Set<string>();
@@ -104,9 +104,10 @@ export class Oracle {
     this.#held.set(identity, "decided");
   }
 
-  /** A pass begins. */
-  began(): void {
-    for (const [identity, state] of this.#held) if (state === "decided") this.#held.set(identity, "in force");
+  /** A pass begins; what was sent before it arrives until then. */
+  began(arrivedAt: number): void {
+    for (const [identity, state] of this.#held)
+      if (state === "decided") this.#held.set(identity, { inForceAt: arrivedAt });
   }
 
   release(identity: string): void {
@@ -216,7 +217,8 @@ export class Oracle {
       return;
     }
     this.#lastPush.set(identity, nth);
-    if (this.#held.get(identity) === "in force")
+    const held = this.#held.get(identity);
+    if (typeof held === "object" && now > held.inForceAt)
       this.fail("what is held is not written", `${identity} was written as ${mark}`);
   }
 

@@ -95,7 +95,8 @@ export function scriptOf(seed: number): Script {
   const documentedOnly = draw() < 0.3;
   const daemons = !documentedOnly && draw() < 0.5 ? 2 : 1;
   const reports = draw() < 0.2;
-  const isLimited = !documentedOnly && draw() < 0.2;
+  // A token that may do little takes no lease, and nothing is promised of two daemons without.
+  const isLimited = !documentedOnly && draw() < 0.2 && daemons === 1;
   const world = { documentedOnly, daemons, reports, isLimited } as const;
   const rounds = Array.from({ length: ROUNDS }, (_, nth) => roundOf(draw, world, nth === 0));
   return { seed, ...world, rounds };

@@ -202,7 +202,7 @@ class World {
       observer: {
         begin: () => {
           isQuiet = this.#quietSince !== null;
-          if (sync === "heal") this.#oracle.began();
+          if (sync === "heal") this.#oracle.began(this.#scheduler.now + REQUEST_TIMEOUT_MS);
         },
         emit: (event) => {
           if (event.what === "finished" || event.what === "applied") this.#oracle.told(JSON.stringify(event));
