@@ -1,5 +1,6 @@
 import { groupOf } from "../core/kind.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import { coveredMembers } from "../core/plan/sign-plan.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
@@ -16,30 +17,8 @@ type ReviewView = {
 
 /** A sealed plan as text for the person who is asked to sign it: nothing of the file that the signature does not cover. */
 export function planReview(file: Plan, view: ReviewView): string {
-  const {
-    format_version,
-    revision,
-    server,
-    complete,
-    summary,
-    diagnostics,
-    checksum,
-    policies,
-    allows = [],
-    approvals,
-  } = file;
-  const steps = file.steps.filter(({ action }) => action !== "keep");
-  const plan = {
-    format_version,
-    revision,
-    server,
-    complete,
-    summary,
-    diagnostics,
-    checksum,
-    ...(policies && { policies }),
-    steps,
-  };
+  const { allows = [], approvals, ...covered } = coveredMembers(file);
+  const plan = { ...covered, steps: file.steps.filter(({ action }) => action !== "keep") };
   const text = planText(plan, {
     ...view,
     groupOf: (step) => groupOf(step, kindsByType),

@@ -89,26 +89,26 @@ export function liveStamp(live: Live | undefined): string | null {
   return live?.state === "present" ? live.row.stamp : (live?.state ?? null);
 }
 
+/** The members of a plan that its signature covers as they are, beside the steps that act. */
+const COVERED = [
+  ...(["format_version", "revision", "server", "complete", "summary", "diagnostics"] as const),
+  ...(["policies", "allows", "approvals", "checksum"] as const),
+];
+
+type Covered<File> = Pick<File, Extract<keyof File, (typeof COVERED)[number]>>;
+
+/** The members of a plan's file that its signature covers as they are, without those that it lacks. */
+export function coveredMembers<File extends object>(file: File): Covered<File> {
+  const given = COVERED.map((name) => [name, (file as { readonly [name: string]: unknown })[name]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Covered<File>;
+}
+
 /** Digest of everything that a plan shows, so that an edit of its file is detected. */
 export function planDigest(plan: JsonObject): string {
-  const { format_version, revision, server, complete, summary, steps, diagnostics, checksum, seal } = plan;
-  const { allows, approvals, policies } = plan;
+  const { steps, seal } = plan;
   const acting = Array.isArray(steps) ? steps.filter((step) => !isObject(step) || step.action !== "keep") : null;
   const { content: _, signature: __, ...bases } = isObject(seal) ? seal : {};
-  const shown = {
-    format_version,
-    revision,
-    server,
-    complete,
-    summary,
-    diagnostics,
-    policies,
-    allows,
-    approvals,
-    checksum,
-  };
-  const given = Object.entries(shown).filter((entry): entry is [string, Json] => entry[1] !== undefined);
-  return jsonDigest({ ...Object.fromEntries(given), steps: acting, seal: bases });
+  return jsonDigest({ ...coveredMembers(plan), steps: acting, seal: bases });
 }
 
 /** Digest of a JSON value. */
