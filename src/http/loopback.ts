@@ -12,6 +12,11 @@ export function isLoopback(host: string): boolean {
   return loopback.check(name, family === 4 ? "ipv4" : "ipv6");
 }
 
+/** Whether a host name stands for this server: it is this machine, or one of the server's own names. */
+export function isOwnHost(name: string, hosts: readonly string[]): boolean {
+  return isLoopback(name) || hosts.includes(name.toLowerCase());
+}
+
 /**
  * Whether a request comes from this machine to a server that listens on loopback. The host name counts too: with DNS
  * rebinding, a page of another site makes a browser call this machine under the host name of that site.

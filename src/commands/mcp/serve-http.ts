@@ -5,7 +5,7 @@ import type { Secret } from "../../contract/secret.ts";
 import { areEqualSecrets } from "../../daemon/http/equal-secrets.ts";
 import { listenAt } from "../../daemon/http/listen-at.ts";
 import { HttpError, tooManyRequests } from "../../http/http-error.ts";
-import { isLoopback } from "../../http/loopback.ts";
+import { isOwnHost } from "../../http/loopback.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
@@ -76,12 +76,11 @@ export async function serveHttp(
  * have made its site's name stand for this machine.
  */
 function requireOwnSite({ hostname, headers: { origin } }: FastifyRequest, hosts: readonly string[]): void {
-  const isOwn = (name: string): boolean => isLoopback(name) || hosts.includes(name.toLowerCase());
-  if (!isOwn(hostname)) {
+  if (!isOwnHost(hostname, hosts)) {
     const hint = "the operator key dashboard.hosts names its own";
     throw new HttpError(403, "misdirected", `this server does not answer to that host name: ${hint}`);
   }
-  if (origin !== undefined && !isOwn(URL.parse(origin)?.hostname ?? ""))
+  if (origin !== undefined && !isOwnHost(URL.parse(origin)?.hostname ?? "", hosts))
     throw new HttpError(403, "cross-site", "a page of another site may not call the tools");
 }
 

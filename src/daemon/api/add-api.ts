@@ -14,7 +14,7 @@ import type {
   WhyReply,
 } from "../../contract/generated/output.ts";
 import { HttpError } from "../../http/http-error.ts";
-import { isLoopback } from "../../http/loopback.ts";
+import { isOwnHost } from "../../http/loopback.ts";
 import { queryText } from "../../http/server.ts";
 import type { PageAccess } from "../http/page-access.ts";
 import { API, apiOperations, STREAM } from "./api-operations.ts";
@@ -153,7 +153,7 @@ export function requireReader(request: FastifyRequest, { access, hosts }: Dashbo
  * stand for this machine.
  */
 export function requireHost({ hostname }: FastifyRequest, hosts: readonly string[]): void {
-  if (isLoopback(hostname) || hosts.includes(hostname.toLowerCase())) return;
+  if (isOwnHost(hostname, hosts)) return;
   throw new HttpError(
     421,
     "misdirected",
