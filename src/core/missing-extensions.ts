@@ -3,6 +3,9 @@ import { type Operation, type OperationName, operation } from "../contract/opera
 
 export type { MissingExtension } from "../contract/generated/output.ts";
 
+/** What is found of an extension whose route a control plane lacks. */
+export const MISSING_EXTENSION = "this control plane does not have it";
+
 /** The extensions that the control plane lacks, each with the consequence. */
 export function missingExtensions(names: readonly OperationName[]): readonly MissingExtension[] {
   const rows = [...new Set(names)].map(operation).toSorted((a, b) => numberOf(a) - numberOf(b));

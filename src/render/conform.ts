@@ -1,5 +1,5 @@
 import type { ConformCheck, ConformReport } from "../contract/generated/output.ts";
-import { MISSING_EXTENSION } from "../core/missing-extension.ts";
+import { MISSING_EXTENSION } from "../core/missing-extensions.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";

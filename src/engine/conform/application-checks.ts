@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { MISSING_EXTENSION } from "../../core/missing-extension.ts";
+import { MISSING_EXTENSION } from "../../core/missing-extensions.ts";
 import { type ApplicationWrites, applicationWrites } from "./application-writes.ts";
 import { appliedOf, type Check, needed } from "./check.ts";
 import type { ConformContext } from "./context.ts";

@@ -9,7 +9,7 @@ import {
   operations,
   type WriteOperation,
 } from "../../contract/operations.ts";
-import { MISSING_EXTENSION } from "../../core/missing-extension.ts";
+import { MISSING_EXTENSION } from "../../core/missing-extensions.ts";
 import { type Check, refusalOf, requireTelling } from "./check.ts";
 import { NotCheckableError } from "./not-checkable-error.ts";
 
