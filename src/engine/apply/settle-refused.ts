@@ -33,7 +33,8 @@ export async function settleRefused(
     !request.isRepeat || (writing.session.capabilities.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   // The first refusal while a deployment is in progress decides too, but is not stored: its key may be used again.
   const isRepeatable = status === 409 && job.kind.rollsOut === true && !request.isRepeat && !isExisting(request);
-  if (isDecided && !isRepeatable) await writing.session.ledger.close(intent.id, null);
+  const repeatable = isDecided && !isRepeatable ? null : { intent, isRefused: isRepeatable };
+  if (repeatable === null) await writing.session.ledger.close(intent.id, null);
   if (status === 409 && isExisting(request)) return keepExisting(request);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
@@ -45,7 +46,6 @@ export async function settleRefused(
     ...pointer,
   };
   const otherwise = failedWrite("failed", error, request);
-  const repeatable = isDecided && !isRepeatable ? null : { intent, isRefused: isRepeatable };
   const retry = { state: "retry", otherwise, repeatable } as const;
   // This may be the stored refusal of the first request, whose cause may be fixed by now.
   if (reason === "route-missing" || (request.isRepeat && isDecided)) return retry;

@@ -4,6 +4,7 @@ import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { diagnosticInFile } from "../../source/file-diagnostic.ts";
+import { isBelow } from "../../source/git/tree-entry.ts";
 import type { PolicyFolders } from "../../source/read-source-config.ts";
 import type { RevisionFiles, SourceFile } from "../../source/revision.ts";
 import { ExactProcess } from "../../yaml/read-yaml.ts";
@@ -49,7 +50,7 @@ function readFolder(folder: string, revision: PolicyPlaces["revision"], reading:
 }
 
 function filesIn(folder: string, { policyFiles = [] }: PolicyPlaces["revision"]): readonly SourceFile[] {
-  return policyFiles.filter(({ path }) => path.startsWith(`${folder}/`));
+  return policyFiles.filter(({ path }) => isBelow(path, folder));
 }
 
 async function readAt(files: readonly SourceFile[], { exact, signal }: Reading): Promise<ReadPolicies> {
