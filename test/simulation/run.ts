@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { loadSources } from "./load-sources.ts";
 import { publish } from "./publish.ts";
-import { countThreadPoolCalls } from "./scheduler.ts";
+import { orderThreadPoolCalls } from "./scheduler.ts";
 import { inWords, type Script, scriptOf } from "./script.ts";
 import { eventsIn, shrink } from "./shrink.ts";
 import { runScript } from "./world.ts";
@@ -150,6 +150,6 @@ function resultText({ seeds, scripts, steps, seconds, counts }: SimulationResult
 }
 
 async function prepare(): Promise<void> {
-  countThreadPoolCalls();
+  orderThreadPoolCalls();
   await loadSources();
 }

@@ -12,19 +12,34 @@ export function drawsOf(seed: number, name: string): Draw {
   return randomFrom(state);
 }
 
-/** The number of calls to the thread pool that have not ended: they take real time, which a step waits for. */
-let underWay = 0;
+/** The number of calls of each kind that have not ended: a step waits for them. */
+const underWay = { threadPool: 0, turns: 0 };
 
-/** Counts the calls of Web Crypto, which are the only ones of the control plane that the thread pool carries out. */
-export function countThreadPoolCalls(): void {
+/** Resolves when the calls to the thread pool so far have given their results. */
+let delivered: Promise<void> = Promise.resolve();
+
+/**
+ * Orders the calls of Web Crypto, which are the only ones of the control plane that the thread pool carries out. They take
+ * real time: each gives its result after those before it, and when everything else has come to rest.
+ */
+export function orderThreadPoolCalls(): void {
   const subtle = Object.getPrototypeOf(crypto.subtle) as { [name: string]: unknown };
   for (const name of ["digest", "sign", "verify", "importKey", "exportKey", "deriveBits", "generateKey"]) {
     const method = subtle[name] as (...args: unknown[]) => Promise<unknown>;
-    subtle[name] = function counted(this: unknown, ...args: unknown[]) {
-      underWay += 1;
-      return method.apply(this, args).finally(() => {
-        underWay -= 1;
-      });
+    subtle[name] = function ordered(this: unknown, ...args: unknown[]) {
+      underWay.threadPool += 1;
+      const called = method.apply(this, args);
+      const before = delivered;
+      delivered = (async () => {
+        await before;
+        await called.catch(() => {});
+        await rest();
+      })();
+      return delivered
+        .then(() => called)
+        .finally(() => {
+          underWay.threadPool -= 1;
+        });
     };
   }
 }
@@ -39,7 +54,6 @@ export class Scheduler {
   #now = 0;
   #order = 0;
   #steps = 0;
-  #turns = 0;
   #trace = 0x811c9dc5;
   readonly #heap: Waiting[] = [];
   readonly #draw: Draw;
@@ -82,10 +96,10 @@ export class Scheduler {
 
   /** Resolves in the next turn of the event loop, in which everything else that runs has come to rest. */
   readonly turn = (): Promise<void> => {
-    this.#turns += 1;
+    underWay.turns += 1;
     return new Promise((resolve) => {
       setImmediate(() => {
-        this.#turns -= 1;
+        underWay.turns -= 1;
         resolve();
       });
     });
@@ -120,12 +134,18 @@ export class Scheduler {
 
   /** Waits until everything that can run has run. */
   async settle(): Promise<void> {
-    do await nextTurn();
-    while (this.#turns > 0 || underWay > 0);
+    do await rest();
+    while (underWay.threadPool > 0);
   }
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Waits until everything that waits for no thread has run. */
+async function rest(): Promise<void> {
+  do await nextTurn();
+  while (underWay.turns > 0);
+}
 
 function isBefore(one: Waiting, other: Waiting): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order);
