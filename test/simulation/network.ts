@@ -60,6 +60,12 @@ export type Answer = (request: SentRequest) => Promise<SentReply> | null;
 /** How long a packet takes at most, in milliseconds. */
 const FAST_MS = 20;
 
+/**
+ * Refusals that change nothing and that no key keeps. What repeats a request gives up once it is answered so: no promise is
+ * made for a copy of it that arrives later still.
+ */
+const REFUSED_FOR_NOW: readonly number[] = [429, 503, 507];
+
 type Armed = {
   readonly from: string;
   readonly fault: NetworkFault;
@@ -102,6 +108,10 @@ export function createNetwork({
     return null;
   };
   const fast = (): number => draw() * FAST_MS;
+  const lose = (packet: UnderWay): void => {
+    packet.event[Symbol.dispose]();
+    underWay.delete(packet);
+  };
   const send = (process: Process, dispatch: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void => {
     let isOver = false;
     const fail = (error: Error): void => {
@@ -192,28 +202,32 @@ export function createNetwork({
           return;
       }
     };
-    const arrive = (isAnswered: boolean): void => {
+    const arrive = (isAnswered: boolean, copy: UnderWay | null): void => {
       const handled = answer(request);
       if (handled === null) {
         if (isAnswered) client.fail(fast());
         return;
       }
       handled.then(
-        (reply) => (isAnswered ? onReply(reply) : undefined),
+        (reply) => {
+          if (copy !== null && REFUSED_FOR_NOW.includes(reply.status)) lose(copy);
+          if (isAnswered) onReply(reply);
+        },
         () => (isAnswered ? client.fail(fast()) : undefined),
       );
     };
-    const deliver = (milliseconds: number, isAnswered: boolean): void => {
+    const deliver = (milliseconds: number, isAnswered: boolean, copy: UnderWay | null = null): UnderWay => {
       const packet: UnderWay = {
         from: request.from,
         until: sentAt + timeoutMs,
         event: scheduler.after(milliseconds, "request", () => packet.arrive()),
         arrive: () => {
           underWay.delete(packet);
-          arrive(isAnswered);
+          arrive(isAnswered, copy);
         },
       };
       underWay.add(packet);
+      return packet;
     };
     switch (fault) {
       case "lost request":
@@ -228,8 +242,7 @@ export function createNetwork({
         return;
       }
       case "duplicated request":
-        deliver(fast(), true);
-        deliver(draw() * timeoutMs * 0.999, false);
+        deliver(fast(), true, deliver(draw() * timeoutMs * 0.999, false));
         return;
       case "bad gateway instead":
         client.reply(page(502, "Bad Gateway"), fast());
