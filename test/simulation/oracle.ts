@@ -53,7 +53,7 @@ export type Special = {
  * with the engine.
  */
 export class Oracle {
-  readonly #data: ControlPlaneData["database"]["connection"];
+  readonly #queries: ReturnType<typeof queriesOf>;
   readonly #pushed: Pushed[] = [];
   readonly #written = new Map<string, Written[]>();
   readonly #lastPush = new Map<string, number>();
@@ -63,11 +63,12 @@ export class Oracle {
   readonly #delivered = new Set<string>();
   readonly #toldLost = new Set<string>();
   readonly #special: Special;
-  #rows = { audit: 0, deployments: 0, artifacts: 0 };
+  #rows = { audit: 0, deployments: 0, versions: 0 };
+  #changes = 0;
   #found: Violation | null = null;
 
   constructor({ database }: ControlPlaneData, special: Special) {
-    this.#data = database.connection;
+    this.#queries = queriesOf(database.connection);
     this.#special = special;
   }
 
@@ -152,12 +153,11 @@ export class Oracle {
 
   /** Looks at what was committed to the control plane since the last call. */
   committed(now: number): void {
-    const read = (sql: string, after: number): readonly { readonly [column: string]: unknown }[] =>
-      this.#data.prepare(sql).all(after) as { [column: string]: unknown }[];
-    for (const row of read(
-      "SELECT rowid, json FROM deployments WHERE rowid > ? ORDER BY rowid",
-      this.#rows.deployments,
-    )) {
+    const { changes, deployments, versions, audit, team } = this.#queries;
+    const changed = Number(changes.get()?.count);
+    if (changed === this.#changes) return;
+    this.#changes = changed;
+    for (const row of deployments.all(this.#rows.deployments)) {
       this.#rows.deployments = Number(row.rowid);
       this.#write(
         `service/${/"fqn":"(dev:web:[a-z]+):/.exec(String(row.json))?.[1]?.replace(/:([a-z]+)$/, "/$1")}`,
@@ -165,19 +165,17 @@ export class Oracle {
         now,
       );
     }
-    const versions = "SELECT rowid, json, name FROM artifact_versions WHERE rowid > ? ORDER BY rowid";
-    for (const row of read(versions, this.#rows.artifacts)) {
-      this.#rows.artifacts = Number(row.rowid);
+    for (const row of versions.all(this.#rows.versions)) {
+      this.#rows.versions = Number(row.rowid);
       this.#write(`chat_prompt/registry/${String(row.name)}`, row, now);
     }
-    const done = "SELECT rowid, resource, operation FROM audit WHERE rowid > ? AND outcome = 'done' ORDER BY rowid";
-    for (const row of read(done, this.#rows.audit)) {
+    for (const row of audit.all(this.#rows.audit)) {
       this.#rows.audit = Number(row.rowid);
       const resource = String(row.resource);
       if (LEASES.has(String(row.operation))) continue;
       if (resource === "team/ml") {
-        const [team] = read("SELECT json FROM teams WHERE name = 'ml' AND rowid > ?", 0);
-        if (team !== undefined) this.#write(resource, team, now);
+        const found = team.get();
+        if (found !== undefined) this.#write(resource, found, now);
       }
       if (!CONSTANT.some((one) => one === resource)) continue;
       const made = (this.#made.get(resource) ?? 0) + 1;
@@ -274,4 +272,17 @@ export class Oracle {
     );
     return [...differing, ...missing.map((one) => `${one} is absent`)];
   }
+}
+
+/** What is read of the database of the control plane, after each step that has changed it. */
+function queriesOf(connection: ControlPlaneData["database"]["connection"]) {
+  return {
+    changes: connection.prepare("SELECT total_changes() AS count"),
+    deployments: connection.prepare("SELECT rowid, json FROM deployments WHERE rowid > ? ORDER BY rowid"),
+    versions: connection.prepare("SELECT rowid, json, name FROM artifact_versions WHERE rowid > ? ORDER BY rowid"),
+    audit: connection.prepare(
+      "SELECT rowid, resource, operation FROM audit WHERE rowid > ? AND outcome = 'done' ORDER BY rowid",
+    ),
+    team: connection.prepare("SELECT json FROM teams WHERE name = 'ml'"),
+  };
 }
