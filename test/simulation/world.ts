@@ -1,3 +1,4 @@
+import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY } from "../../src/contract/headers.ts";
 import type { EndedPass } from "../../src/daemon/ended-pass.ts";
 import type { SeedDocument } from "../../src/server/options.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "./contents.ts";
 import { ADMIN_TOKEN, controlPlaneData, type SimulatedControlPlane, startControlPlane } from "./control-plane.ts";
 import { type DaemonDisk, emptyDisk, REQUEST_TIMEOUT_MS, type SimulatedDaemon, startDaemon } from "./daemon.ts";
-import { createNetwork, type Network } from "./network.ts";
+import { createNetwork, type Network, type SentRequest } from "./network.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { createProcess, type Process } from "./process.ts";
 import { createRepository, type Repository } from "./repository.ts";
@@ -103,7 +104,7 @@ class World {
       timeoutMs: REQUEST_TIMEOUT_MS,
       answer: (request) => {
         this.#oracle.sent(request);
-        return this.#server?.handle(request) ?? null;
+        return this.#server?.handle(script.documentedOnly ? documented(request) : request) ?? null;
       },
     });
     const healing = Array.from({ length: script.daemons }, (_, nth) => slot(`daemon-${nth + 1}`, "heal"));
@@ -434,6 +435,14 @@ class World {
     // Before its first write a daemon writes nothing where somebody else manages a part.
     if (this.#script.isLimited === true) this.#push(new Map([...this.#declared, [FOREIGN, this.#mark("c")]]));
   }
+}
+
+/** The headers of a write that the documented interface does not have: a control plane that does not know them ignores them. */
+const UNDOCUMENTED: readonly string[] = [IDEMPOTENCY_KEY, FENCING_TOKEN, FENCING_SCOPE];
+
+function documented(request: SentRequest): SentRequest {
+  const known = Object.entries(request.headers).filter(([name]) => !UNDOCUMENTED.includes(name));
+  return { ...request, headers: Object.fromEntries(known) };
 }
 
 function isApplied({ seen }: EndedPass): boolean {
