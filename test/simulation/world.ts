@@ -44,6 +44,9 @@ const QUIET_PASSES = 2;
 
 const FLUSH_MS = 8;
 
+/** When what has ended by itself is started again, as a pod is, in milliseconds. */
+const RESTART_MS = 2000;
+
 // While a rollout goes on, a control plane refuses another write, which hides a write that is doubled.
 const ROLLOUT_SECONDS = [0.05, 0.4, 3];
 
@@ -58,6 +61,8 @@ type Slot = {
   readonly sync: "heal" | "report";
   disk: DaemonDisk;
   running: SimulatedDaemon | null;
+  /** How long after its end it starts again, in milliseconds. */
+  restartMs: number;
   /** Passes that began after the world has become quiet, and have ended. */
   quiet: EndedPass[];
 };
@@ -73,6 +78,7 @@ class World {
   readonly #slots: readonly Slot[];
   #server: SimulatedControlPlane | null = null;
   #startsServer = true;
+  #serverRestartMs = RESTART_MS;
   #processes = 0;
   #marks = 0;
   #declared: Declared = firstDeclared();
@@ -169,6 +175,7 @@ class World {
       this.#tell("server is killed");
       this.#server?.cut();
       this.#server = null;
+      this.#later(this.#serverRestartMs, () => this.#restartServer());
     });
     const { documentedOnly, isLimited = false } = this.#script;
     this.#server = await startControlPlane(this.#data, {
@@ -190,6 +197,7 @@ class World {
       this.#network.killed(name);
       void one.disk.lock?.[Symbol.asyncDispose]();
       one.disk.lock = null;
+      this.#later(one.restartMs, () => this.#start(one));
     });
     let isQuiet = false;
     const running = startDaemon(one.disk, process, {
@@ -231,11 +239,10 @@ class World {
     void running.ended.then((error) => {
       if (!process.isAlive() || one.running !== running) return;
       this.#tell(`${name} ends: ${error === null ? "as asked" : String(error)}`);
+      if (error !== null) one.restartMs = RESTART_MS;
       process.kill();
       if (isOurs(error))
         this.#oracle.fail("nothing fails with an error of ours", `${name}: ${(error as Error).stack ?? ""}`);
-      // What ends by itself is started again, as a pod is.
-      if (error !== null) this.#later(2000, () => this.#start(one));
     });
   }
 
@@ -326,17 +333,19 @@ class World {
         );
       case "kill": {
         if (event.on === "server") {
-          this.#server?.process.killAt(event.nth);
-          return this.#later(event.ms, () => this.#restartServer());
+          this.#serverRestartMs = event.ms;
+          return this.#server?.process.killAt(event.nth);
         }
         const found = this.#named(event.on);
-        found?.running?.process.killAt(event.nth, event.writes === true ? "write sent" : undefined);
-        return this.#later(event.ms, () => found && this.#start(found));
+        if (found === undefined) return;
+        found.restartMs = event.ms;
+        return found.running?.process.killAt(event.nth, event.writes === true ? "write sent" : undefined);
       }
       case "stop": {
         const found = this.#named(event.on);
-        found?.running?.stop();
-        return this.#later(event.ms, () => found && this.#start(found));
+        if (found === undefined) return;
+        found.restartMs = event.ms;
+        return found.running?.stop();
       }
       case "lose": {
         const found = this.#named(event.on);
@@ -344,10 +353,11 @@ class World {
         if (found === undefined || this.#oracle.pushes.at(-1)?.isRefused === true) return;
         this.#isStateLost = true;
         this.#wasStateLost = true;
+        found.restartMs = event.ms;
         found.running?.process.kill();
         for (const identity of this.#oracle.held) this.#oracle.release(identity);
         found.disk = emptyDisk();
-        return this.#later(event.ms, () => this.#start(found));
+        return;
       }
     }
   }
@@ -454,7 +464,7 @@ function isOurs(error: unknown): boolean {
 }
 
 function slot(name: string, sync: Slot["sync"]): Slot {
-  return { name, sync, disk: emptyDisk(), running: null, quiet: [] };
+  return { name, sync, disk: emptyDisk(), running: null, restartMs: RESTART_MS, quiet: [] };
 }
 
 /** What a control plane with only the documented operations must have before, or whose daemons may not create it. */
