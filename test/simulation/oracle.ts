@@ -18,6 +18,7 @@ const invariants = [
   "what cannot be seen is not written",
   "what somebody else manages is not written",
   "what only reports writes nothing",
+  "one process writes at a time",
   "nothing is wrongly reported",
   "no secret leaves the sink",
   "no one-time token is lost without a word",
@@ -27,6 +28,8 @@ const invariants = [
 
 /** What must hold at each step. */
 export type Invariant = (typeof invariants)[number];
+
+type Lease = { readonly holder: string; readonly number: number; readonly expiresAt: number };
 
 type Written = { readonly at: number; readonly mark: Mark };
 
@@ -65,6 +68,7 @@ export class Oracle {
   readonly #special: Special;
   #rows = { audit: 0, deployments: 0, versions: 0 };
   #changes = 0;
+  readonly #leases = new Map<string, Lease>();
   #found: Violation | null = null;
 
   constructor({ database }: ControlPlaneData, special: Special) {
@@ -153,7 +157,7 @@ export class Oracle {
 
   /** Looks at what was committed to the control plane since the last call. */
   committed(now: number): void {
-    const { changes, deployments, versions, audit, team } = this.#queries;
+    const { changes, deployments, versions, audit, team, leases } = this.#queries;
     const changed = Number(changes.get()?.count);
     if (changed === this.#changes) return;
     this.#changes = changed;
@@ -169,10 +173,14 @@ export class Oracle {
       this.#rows.versions = Number(row.rowid);
       this.#write(`chat_prompt/registry/${String(row.name)}`, row, now);
     }
+    const ended = new Map<string, number>();
     for (const row of audit.all(this.#rows.audit)) {
       this.#rows.audit = Number(row.rowid);
       const resource = String(row.resource);
-      if (LEASES.has(String(row.operation))) continue;
+      if (LEASES.has(String(row.operation))) {
+        ended.set(resource, (ended.get(resource) ?? 0) + 1);
+        continue;
+      }
       if (resource === "team/ml") {
         const found = team.get();
         if (found !== undefined) this.#write(resource, found, now);
@@ -184,6 +192,26 @@ export class Oracle {
       if (this.#special.unseen.has(resource) && !this.#special.seeded.has(resource))
         this.fail("what cannot be seen is not written", `${resource} was made`);
     }
+    for (const row of leases.all()) {
+      const scope = String(row.scope);
+      const lease = { holder: String(row.holder), number: Number(row.number), expiresAt: Number(row.expires_at) };
+      // One that was released in the same commit has two entries there.
+      this.#leased(scope, lease, { now, isReleased: (ended.get(`lease/${scope}`) ?? 0) > 1 });
+    }
+  }
+
+  #leased(scope: string, lease: Lease, { now, isReleased }: { now: number; isReleased: boolean }): void {
+    const before = this.#leases.get(scope);
+    this.#leases.set(scope, lease);
+    if (before === undefined || lease.holder === before.holder || lease.holder === "") return;
+    const isHeld = before.holder !== "" && before.expiresAt > START + Math.floor(now);
+    if (isHeld && !isReleased)
+      this.fail("one process writes at a time", `${lease.holder} took the lease of ${before.holder} before its end`);
+    if (lease.number <= before.number)
+      this.fail(
+        "one process writes at a time",
+        `${lease.holder} got the number ${lease.number} after ${before.number}`,
+      );
   }
 
   #write(identity: string, { json }: { readonly [column: string]: unknown }, now: number): void {
@@ -283,6 +311,7 @@ function queriesOf(connection: ControlPlaneData["database"]["connection"]) {
     audit: connection.prepare(
       "SELECT rowid, resource, operation FROM audit WHERE rowid > ? AND outcome = 'done' ORDER BY rowid",
     ),
+    leases: connection.prepare("SELECT scope, holder, number, expires_at FROM leases"),
     team: connection.prepare("SELECT json FROM teams WHERE name = 'ml'"),
   };
 }
