@@ -32,6 +32,7 @@ export const networkFaults = [
   "bad gateway instead",
   "bad gateway after",
   "wrong reply",
+  "wrong reply after",
   "too many requests",
   "server error",
 ] as const;
@@ -196,6 +197,9 @@ export function createNetwork({
           return;
         case "bad gateway after":
           client.reply(page(502, "Bad Gateway"), fast());
+          return;
+        case "wrong reply after":
+          client.reply(page(200, "Sign in"), fast());
           return;
         default:
           client.reply(reply, fast());

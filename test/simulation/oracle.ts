@@ -61,6 +61,7 @@ export class Oracle {
   readonly #written = new Map<string, Written[]>();
   readonly #lastPush = new Map<string, number>();
   readonly #held = new Map<string, "unclear" | "decided" | { readonly inForceAt: number }>();
+  readonly #told = new Map<string, number>();
   readonly #made = new Map<string, number>();
   readonly #secrets = new Set<string>();
   readonly #delivered = new Set<string>();
@@ -266,6 +267,7 @@ export class Oracle {
     const { outcomes } = applied.report;
     for (const { identity, result, error } of outcomes) {
       if (error !== null && TOKEN_ERRORS.has(error.code)) this.#toldLost.add(identity);
+      if (result === "created" || result === "updated") this.#toldWritten(name, identity);
       // The outcome of an interrupted write, which may be of an earlier commit, is told beside that of the step.
       if (outcomes.filter((one) => one.identity === identity).length > 1) continue;
       const mark = push.declared.get(identity);
@@ -275,11 +277,25 @@ export class Oracle {
         if (!written.some((one) => one.mark === mark))
           this.fail("nothing is wrongly reported", `${name} says that ${identity} was ${result} as ${mark}`);
       }
+      if (error?.message.startsWith("nothing was sent") && written.some((one) => one.mark === mark && one.at >= since))
+        this.fail("nothing is wrongly reported", `${name} says that ${identity} was not sent as ${mark}`);
       if (result !== "unchanged") continue;
       // It was so at some moment of the pass.
       const wasSo = written.some((one, at) => one.mark === mark && (written[at + 1]?.at ?? Infinity) >= since);
       if (!wasSo) this.fail("nothing is wrongly reported", `${name} says that ${identity} is as declared, ${mark}`);
     }
+  }
+
+  // Each write is told once, by the pass that made it or by the one that found it.
+  #toldWritten(name: string, identity: string): void {
+    const writes = this.#written.get(identity)?.filter(({ mark }) => !mark.startsWith("p")).length;
+    const told = (this.#told.get(identity) ?? 0) + 1;
+    this.#told.set(identity, told);
+    if (writes !== undefined && told > writes)
+      this.fail(
+        "nothing is wrongly reported",
+        `${name} tells the write ${told} of ${identity}, and there were ${writes}`,
+      );
   }
 
   /** What is told outside of the sink. */

@@ -131,11 +131,6 @@ export const safeguards: readonly Safeguard[] = [
     replace: "const number = former?.number ?? (await issueNumber(transaction));",
   },
   {
-    name: "ending a lease that another holder has taken",
-    find: 'if (sent.state === "refused" && sent.status === 412) this.#lose();',
-    replace: "",
-  },
-  {
     name: "falling back on the revision that was applied last",
     find: "  if (kept === null) throw error;\n",
     replace: "  throw error;\n",

@@ -120,7 +120,10 @@ function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEve
   return events.flat().toSorted((one, other) => one.at - other.at);
 }
 
-/** A write of a commit that is cut off, and a newer commit for the same resources while what was sent may still arrive. */
+/**
+ * A newer commit for the same resources, while what was sent for the first one may still arrive or is still being deployed:
+ * a write of the first one is cut off, or one of the newer one arrives twice.
+ */
 function cutOff(
   draw: Draw,
   world: Drawn,
@@ -134,12 +137,12 @@ function cutOff(
     is: "push",
     changes,
   } as const;
-  const cut = healingOf(world).map(
-    (on): ScriptEvent =>
-      isKilled
-        ? { at, is: "kill", on, nth, ms, writes: true }
-        : { at, is: "fault", on, fault, skip: nth - 1, times: 1, writes: true },
-  );
+  const isTwice = !world.documentedOnly && draw() < 0.3;
+  const cut = healingOf(world).map((on): ScriptEvent => {
+    const met = { on, skip: nth - 1, times: 1, writes: true } as const;
+    if (isTwice) return { ...met, at: newer.at, is: "fault", fault: "duplicated request" };
+    return isKilled ? { at, is: "kill", on, nth, ms, writes: true } : { ...met, at, is: "fault", fault };
+  });
   return [...cut, newer];
 }
 
@@ -179,16 +182,16 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
   const count = (most: number): number => 1 + Math.floor(draw() * most);
   const ms = (): number => millisecondsOf(draw);
   const choices: readonly (readonly [weight: number, make: () => Happening])[] = [
-    [35, () => ({ is: "push", changes: some() })],
+    [42, () => ({ is: "push", changes: some() })],
     [9, () => ({ is: "toggle", resource: resource() })],
     [9, () => ({ is: "revert", back: 1 + Math.floor(draw() * 3) })],
     [9, () => ({ is: "break", resource: resource() })],
     [isFirst || daemons === 2 ? 0 : 20, () => ({ is: "empty", changes: some() })],
     [9, () => ({ is: "edit", resource: pick(draw, documentedOnly ? READABLE : RESOURCES) })],
-    [daemons === 1 ? 10 : 0, () => ({ is: "hold", resource: resource() })],
+    [daemons === 1 ? 15 : 0, () => ({ is: "hold", resource: resource() })],
     [daemons === 1 ? 20 : 0, () => ({ is: "release", resource: resource() })],
     [
-      60,
+      100,
       () => {
         const writes = draw() < 0.6;
         const skip = Math.floor(draw() * (writes ? 3 : 12));
@@ -214,7 +217,7 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
     [8, () => ({ is: "kill", on: "server", nth: 1 + Math.floor(draw() * 40), ms: Math.floor(ms() / 4) })],
     [9, () => ({ is: "stop", on: pick(draw, clients), ms: ms() })],
     // Only the records tell what somebody else manages.
-    [documentedOnly || isLimited ? 0 : 9, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
+    [documentedOnly || isLimited ? 0 : 14, () => ({ is: "lose", on: pick(draw, healing), ms: ms() })],
   ];
   const total = choices.reduce((sum, [weight]) => sum + weight, 0);
   let left = draw() * total;

@@ -18,13 +18,18 @@ test("20,000 events of a simulated world violate nothing", async () => {
   expect(code).toBe(0);
 });
 
-test("the same seed is the same run", async () => {
-  const runs = await Promise.all(Array.from({ length: 2 }, () => simulate("--seed", "7", "--steps", "4000")));
+// With a token of limited permissions each request is verified in a thread of its own.
+test.each([
+  { seed: 7, isLimited: false },
+  { seed: 51, isLimited: true },
+])("the same seed is the same run: $seed", async ({ seed, isLimited }) => {
+  expect(scriptOf(seed)).toMatchObject({ isLimited });
+  const runs = await Promise.all(Array.from({ length: 2 }, () => simulate("--seed", `${seed}`, "--steps", "4000")));
   const [first = "", second = ""] = runs.map(({ stdout }) => /trace ([\da-f ]+)/.exec(stdout)?.[1]);
   expect(first).not.toBe("");
   expect(second).toBe(first);
-  expect(scriptOf(7)).toEqual(scriptOf(7));
-  expect(scriptOf(7)).not.toEqual(scriptOf(8));
+  expect(scriptOf(seed)).toEqual(scriptOf(seed));
+  expect(scriptOf(seed)).not.toEqual(scriptOf(seed + 1));
 });
 
 describe("a fault that the simulation has found does not come back", () => {
