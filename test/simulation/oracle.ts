@@ -49,6 +49,8 @@ export type Special = {
   readonly unseen: ReadonlySet<string>;
   /** What is declared, and somebody else manages. */
   readonly foreign: ReadonlySet<string>;
+  /** The number of daemons that write. */
+  readonly writers: number;
 };
 
 /**
@@ -286,8 +288,10 @@ export class Oracle {
     }
   }
 
-  // Each write is told once, by the pass that made it or by the one that found it.
+  // Each write is told once, by the pass that made it or by the one that found it. Of two daemons that write the same with
+  // one token, either may take that for its own.
   #toldWritten(name: string, identity: string): void {
+    if (this.#special.writers > 1) return;
     const writes = this.#written.get(identity)?.filter(({ mark }) => !mark.startsWith("p")).length;
     const told = (this.#told.get(identity) ?? 0) + 1;
     this.#told.set(identity, told);

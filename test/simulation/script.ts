@@ -86,6 +86,9 @@ const WITH_COMMIT_MS = 400;
 /** When a newer commit follows one whose writes are cut off, at the earliest and at the latest. */
 const NEWER_MS = [300, 2200] as const;
 
+/** How long after the other events of a round a takeover begins, in milliseconds. */
+const SETTLE_MS = 3000;
+
 const LATE: readonly NetworkFault[] = ["late request"];
 const ROUNDS = 6;
 
@@ -117,7 +120,8 @@ function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEve
     });
     return [event, ...troubles];
   });
-  return events.flat().toSorted((one, other) => one.at - other.at);
+  const last = world.daemons === 2 && draw() < 0.4 ? takeOver(draw, roundMs + SETTLE_MS) : [];
+  return [...events.flat(), ...last].toSorted((one, other) => one.at - other.at);
 }
 
 /**
@@ -144,6 +148,21 @@ function cutOff(
     return isKilled ? { at, is: "kill", on, nth, ms, writes: true } : { ...met, at, is: "fault", fault };
   });
   return [...cut, newer];
+}
+
+/** Each of two daemons applies a commit, and the first one starts anew and takes over while the remote is away. */
+function takeOver(draw: Draw, at: number): readonly ScriptEvent[] {
+  const changes = [pick(draw, RESOURCES)];
+  const [first, second] = draw() < 0.5 ? ["daemon-1", "daemon-2"] : ["daemon-2", "daemon-1"];
+  return [
+    { at, is: "push", changes },
+    { at: at + 2000, is: "stop", on: first, ms: 300 },
+    { at: at + 4000, is: "push", changes },
+    { at: at + 9000, is: "outage", ms: 8000 },
+    { at: at + 9100, is: "stop", on: second, ms: 5000 },
+    { at: at + 9100, is: "kill", on: first, nth: 1, ms: 600 },
+    { at: at + 18_000, is: "push", changes },
+  ];
 }
 
 /** What goes wrong with the writes of a commit, or makes them obsolete. */

@@ -103,6 +103,7 @@ class World {
       seeded: new Set(seedOf(script).map(({ place }) => place)),
       unseen: new Set(isLimited ? UNSEEN : []),
       foreign: new Set(isLimited ? [FOREIGN] : []),
+      writers: script.daemons,
     });
     this.#network = createNetwork({
       scheduler: this.#scheduler,
