@@ -2,6 +2,7 @@ import type { EndedPass } from "../../src/daemon/ended-pass.ts";
 import { CONSTANT, type Declared, type Mark, markIn } from "./contents.ts";
 import type { ControlPlaneData } from "./control-plane.ts";
 import type { SentRequest } from "./network.ts";
+import { REMOTE_AWAY } from "./repository.ts";
 import { START } from "./scheduler.ts";
 
 /** A commit as the oracle knows it. */
@@ -22,6 +23,7 @@ const invariants = [
   "nothing is wrongly reported",
   "no secret leaves the sink",
   "no one-time token is lost without a word",
+  "what was applied last is kept",
   "a quiet world converges",
   "nothing fails with an error of ours",
 ] as const;
@@ -63,6 +65,7 @@ export class Oracle {
   readonly #written = new Map<string, Written[]>();
   readonly #lastPush = new Map<string, number>();
   readonly #held = new Map<string, "unclear" | "decided" | { readonly inForceAt: number }>();
+  #hasApplied = false;
   readonly #told = new Map<string, number>();
   readonly #made = new Map<string, number>();
   readonly #secrets = new Set<string>();
@@ -300,6 +303,20 @@ export class Oracle {
         "nothing is wrongly reported",
         `${name} tells the write ${told} of ${identity}, and there were ${writes}`,
       );
+  }
+
+  /** A pass of a daemon that writes has ended: without the remote, it keeps what was applied last. */
+  kept(name: string, { conclusion: { result, reasons } }: EndedPass): void {
+    if (result === "applied") this.#hasApplied = true;
+    // Of two daemons, one that may be behind the other writes nothing then.
+    if (result !== "failed" || !this.#hasApplied || this.#special.writers > 1) return;
+    const isAway = reasons.some(({ message }) => message.includes(REMOTE_AWAY));
+    if (isAway) this.fail("what was applied last is kept", `${name} does nothing while the remote is away`);
+  }
+
+  /** The state of a daemon is lost. */
+  lost(): void {
+    this.#hasApplied = false;
   }
 
   /** What is told outside of the sink. */

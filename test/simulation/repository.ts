@@ -8,6 +8,9 @@ import type { SourceReader } from "../../src/source/source-reader.ts";
 import type { Files } from "../support/manifests.ts";
 import type { Process } from "./process.ts";
 
+/** What a daemon says while the remote cannot be reached. */
+export const REMOTE_AWAY = "the remote does not answer";
+
 /** A git remote in memory: the commits of one branch, of which the last one is its tip. */
 export type Repository = {
   readonly push: (files: Files) => string;
@@ -56,8 +59,7 @@ export function followed(
     resolve: async () => {
       await process.clock.sleep(process.random.next() * 50);
       if (!process.passSeam("fetch")) return new Promise<never>(() => {});
-      if (!repository.isReachable)
-        throw new SourceError("Unreachable", "the remote does not answer", { hint: "try again" });
+      if (!repository.isReachable) throw new SourceError("Unreachable", REMOTE_AWAY, { hint: "try again" });
       newest = repository.tip();
       return newest;
     },

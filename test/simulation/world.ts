@@ -231,6 +231,7 @@ class World {
             `${name}: a pass ends as ${pass.conclusion.result} ${pass.conclusion.reasons.map(({ message }) => message).join("; ")}`,
           );
           this.#oracle.ended(name, pass);
+          if (sync === "heal") this.#oracle.kept(name, pass);
           if (isQuiet) one.quiet.push(pass);
         },
       },
@@ -353,6 +354,7 @@ class World {
         // The guard that keeps what a commit emptied needs the records.
         if (found === undefined || this.#oracle.pushes.at(-1)?.isRefused === true) return;
         this.#isStateLost = true;
+        this.#oracle.lost();
         this.#wasStateLost = true;
         found.restartMs = event.ms;
         found.running?.process.kill();
