@@ -295,6 +295,8 @@ export class Oracle {
   // one token, either may take that for its own.
   #toldWritten(name: string, identity: string): void {
     if (this.#special.writers > 1) return;
+    // A team has no versions: nothing shows a write of what it already has, which is told too.
+    if (identity.startsWith("team/")) return;
     const writes = this.#written.get(identity)?.filter(({ mark }) => !mark.startsWith("p")).length;
     const told = (this.#told.get(identity) ?? 0) + 1;
     this.#told.set(identity, told);
