@@ -407,7 +407,7 @@ test("what cannot be proposed is written back at once, and a daemon that only re
   await first;
   expect([await it.held(), fake.proposals]).toEqual([[], []]);
   await it.configure("drift: propose, sync: report");
-  await daemon.shows("stderr", /configuration reloaded/);
+  await daemon.shows("stderr", /configuration reloaded[\s\S]*watching:/);
   // The control socket is closed while the configuration is replaced.
   await eventually("the daemon with the new configuration", async () => (await it.run(["reconcile"])).code === 0);
   // What stays is told once, and not in each pass.
