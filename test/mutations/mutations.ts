@@ -530,8 +530,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "signing the approvals that a plan needs",
-    find: '...(["policies", "allows", "approvals", "checksum"] as const),',
-    replace: '...(["policies", "allows", "checksum"] as const),',
+    find: '  "allows",\n  "approvals",\n  "checksum",\n] as const;',
+    replace: '  "allows",\n  "checksum",\n] as const;',
     killedBy: {
       project: "e2e",
       file: "test/e2e/approvals.test.ts",

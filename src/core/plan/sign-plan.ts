@@ -91,9 +91,17 @@ export function liveStamp(live: Live | undefined): string | null {
 
 /** The members of a plan that its signature covers as they are, beside the steps that act. */
 const COVERED = [
-  ...(["format_version", "revision", "server", "complete", "summary", "diagnostics"] as const),
-  ...(["policies", "allows", "approvals", "checksum"] as const),
-];
+  "format_version",
+  "revision",
+  "server",
+  "complete",
+  "summary",
+  "diagnostics",
+  "policies",
+  "allows",
+  "approvals",
+  "checksum",
+] as const;
 
 type Covered<File> = Pick<File, Extract<keyof File, (typeof COVERED)[number]>>;
 
