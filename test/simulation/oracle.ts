@@ -179,12 +179,12 @@ export class Oracle {
       this.#rows.versions = Number(row.rowid);
       this.#write(`chat_prompt/registry/${String(row.name)}`, row, now);
     }
-    const ended = new Map<string, number>();
+    const leaseEntries = new Map<string, number>();
     for (const row of audit.all(this.#rows.audit)) {
       this.#rows.audit = Number(row.rowid);
       const resource = String(row.resource);
       if (LEASES.has(String(row.operation))) {
-        ended.set(resource, (ended.get(resource) ?? 0) + 1);
+        leaseEntries.set(resource, (leaseEntries.get(resource) ?? 0) + 1);
         continue;
       }
       if (resource === "team/ml") {
@@ -202,7 +202,7 @@ export class Oracle {
       const scope = String(row.scope);
       const lease = { holder: String(row.holder), number: Number(row.number), expiresAt: Number(row.expires_at) };
       // One that was released in the same commit has two entries there.
-      this.#leased(scope, lease, { now, isReleased: (ended.get(`lease/${scope}`) ?? 0) > 1 });
+      this.#leased(scope, lease, { now, isReleased: (leaseEntries.get(`lease/${scope}`) ?? 0) > 1 });
     }
   }
 

@@ -450,7 +450,7 @@ class World {
   }
 }
 
-/** The headers of a write that the documented interface does not have: a control plane that does not know them ignores them. */
+/** The headers by which a write is executed once or fenced. The documented interface does not have them, so its control plane ignores them. */
 const UNDOCUMENTED: readonly string[] = [IDEMPOTENCY_KEY, FENCING_TOKEN, FENCING_SCOPE];
 
 function documented(request: SentRequest): SentRequest {
