@@ -26,6 +26,21 @@ test("the last answer about a resource counts, whatever its content", () => {
   expect(status.closed.map(({ identity }) => identity)).toEqual(["chat_prompt/r/p", "chat_prompt/r/other"]);
 });
 
+test("the newest answer is named first, whatever the order in which they were recorded", () => {
+  const at = (identity: string, time: string, more: Partial<GateReceipt> = {}) =>
+    receipt({ identity, verdict: "fail", at: `2026-11-28T${time}:00.000Z`, ...more });
+  const given = [at("chat_prompt/r/b", "15:00"), at("chat_prompt/r/a", "14:00"), at("chat_prompt/r/c", "16:00")];
+  const late = [at("chat_prompt/r/a", "13:00", { verdict: "pass" }), ...given, at("chat_prompt/r/c", "12:00")];
+  const { failed, passed, closed } = gateStatus([gate], late);
+  expect([failed, passed]).toEqual([3, 0]);
+  expect(closed).toEqual(
+    ["c", "b", "a"].map((name, index) => ({
+      ...{ identity: `chat_prompt/r/${name}`, name: "job job/c1:w/check", verdict: "fail", score: null },
+      ...{ summary: "fine", at: `2026-11-28T${16 - index}:00:00.000Z`, place: gate.place },
+    })),
+  );
+});
+
 test("a gate that stands in another line is the same gate, and is named there", () => {
   const place = { file: "targets.yaml", line: 8 };
   expect(gateStatus([{ ...gate, place }], [red])).toMatchObject({ failed: 1, closed: [{ place }] });
@@ -44,8 +59,14 @@ test("no more than ten that are not green are named, and all are counted", () =>
 test("a receipt explains exactly its content", () => {
   const kind = requireKind(kindsByType, "chat_prompt");
   const about = (content: string) => receiptsOf({ identity: "chat_prompt/r/p", kind, content }, [gate], [red]);
-  expect(about("c1")).toMatchObject([{ verdict: "fail", summary: "3 of 12" }]);
   const { place } = gate;
+  const name = "job job/c1:w/check";
+  expect(about("c1")).toEqual([{ name, place, verdict: "fail", score: null, summary: "3 of 12", at: red.at }]);
+  const later = receipt({ at: "2026-11-28T14:00:00.000Z" });
+  const others = [later, receipt({ identity: "chat_prompt/r/q" }), receipt({ gate: "other" })];
+  expect(receiptsOf({ identity: "chat_prompt/r/p", kind, content: "c1" }, [gate], [red, ...others])).toMatchObject([
+    { verdict: "pass", at: later.at },
+  ]);
   expect(about("c2")).toEqual([
     { name: "job job/c1:w/check", place, verdict: null, score: null, summary: null, at: null },
   ]);

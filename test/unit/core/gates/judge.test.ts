@@ -5,9 +5,12 @@ import {
   closedGates,
   closedGatesText,
   type GateReceipt,
+  gateAnswerText,
   gateName,
   gatesOf,
+  gateText,
   judgedBy,
+  namedByGate,
 } from "../../../../src/core/gates/content-gate.ts";
 import { judgeMetric, newestVersion } from "../../../../src/core/gates/judge-metric.ts";
 import { judgeReply } from "../../../../src/core/gates/judge-reply.ts";
@@ -48,6 +51,22 @@ describe("a gate over a metric", () => {
       "unanswered",
       "r/m@3 has no metric accuracy: it has loss",
     ],
+    [
+      "no more than ten of them are, each once",
+      [..."lkjihgfedcba", "a"].map((key) => ({ key, value: 1, step: 1, timestamp: 1 })),
+      "unanswered",
+      "r/m@3 has no metric accuracy: it has a, b, c, d, e, f, g, h, i, j …",
+    ],
+    [
+      "ten are",
+      [..."jihgfedcba"].map((key) => ({ key, value: 1, step: 1, timestamp: 1 })),
+      "unanswered",
+      "r/m@3 has no metric accuracy: it has a, b, c, d, e, f, g, h, i, j",
+    ],
+    ["what is no metric is none", ["accuracy", { key: 7 }], "unanswered", "r/m@3 has no metric accuracy: it has none"],
+    ["null has no metrics", null, "unanswered", "r/m@3 has no metrics"],
+    ["a step that is no number is before all", [measured(0.5, "9"), measured(0.95, -1)], "pass", "0.95 for r/m@3"],
+    ["the least time is before all", [measured(0.95, 2, 5), measured(0.5, 2, null)], "pass", "0.95 for r/m@3"],
     ["a text is no number", [measured("0.95")], "unanswered", "the metric accuracy of r/m@3 is not a number"],
     ["null is no number", [measured(null)], "unanswered", "the metric accuracy of r/m@3 is not a number"],
     ["NaN is no number", [measured(Number.NaN)], "unanswered", "the metric accuracy of r/m@3 is not a number"],
@@ -110,6 +129,23 @@ describe("a gate over a job", () => {
     ["one without a beginning", [run(5, { createdAt: null })], "unanswered", "does not say when it began"],
     ["an unknown status fails", [run(5, { status: "SUPERSEDED" })], "fail", "SUPERSEDED"],
     ["an exit code fails", [run(5, { exitCode: 1 })], "fail", "exit code 1"],
+    ["none does not", [run(5, { exitCode: null })], "pass", "run run-5 since r/m@3: FINISHED"],
+    ["no status fails", [run(5, { status: null })], "fail", "run run-5 since r/m@3: no status, exit code 0"],
+    [
+      "the newest one that runs is named",
+      [run(5, { endTime: 0 }), run(9, { endTime: 0 })],
+      "unanswered",
+      "run run-9 of job/c:w/check has not ended",
+    ],
+    ["one without a name", [run(5, { name: null })], "pass", "run without a name since r/m@3"],
+    [
+      "how many were before is told",
+      [run(-5), run(-9)],
+      "unanswered",
+      "was registered; the newest of 2 began before that",
+    ],
+    ["an older one that failed does not count", [run(5, { status: "FAILED" }), run(9)], "pass", "run-9"],
+    ["what is no run is none", [7, run(5)], "pass", "run-5"],
     [
       "times in seconds are understood",
       [run(5, { createdAt: registeredAt / 1000 + 60, endTime: registeredAt / 1000 + 70 })],
@@ -124,7 +160,16 @@ describe("a gate over a job", () => {
 
   test("answers nothing where the registry does not say when the version was registered", () => {
     const answer = judgeRun("job/c:w/check", { ...version, registeredAt: Number.NaN }, [run(5)]);
-    expect(answer).toMatchObject({ verdict: "unanswered" });
+    expect(answer).toEqual({
+      ...{ verdict: "unanswered", score: null },
+      summary: "the registry does not say when r/m@3 was registered",
+    });
+  });
+
+  test("tells no more where no run has begun at all", () => {
+    expect(judgeRun("job/c:w/check", version, []).summary).toBe(
+      "no run of job/c:w/check has begun since r/m@3 was registered",
+    );
   });
 });
 
@@ -143,11 +188,43 @@ describe("a gate over a service", () => {
     ["whose pass is a text", 200, json, '{"pass":"true","summary":"x"}', "unanswered", "no pass that is true or false"],
     ["without summary", 200, json, '{"pass":true}', "unanswered", "no summary"],
     ["whose score is a text", 200, json, '{"pass":true,"summary":"x","score":"1"}', "unanswered", "score"],
+    ["whose answer is whatever is before it", 299, json, "", "unanswered", "it answered 299"],
+    ["that redirects in any way", 300, json, "", "unanswered", "it redirects (300), which is not followed"],
+    ["that is not found", 400, json, "", "unanswered", "it answered 400"],
+    ["of JSON in capitals", 200, "Application/JSON ;a=b", '{"pass":true,"summary":"x"}', "pass", "x"],
+    ["of JSON alone", 200, "application/json", '{"pass":true,"summary":"x"}', "pass", "x"],
+    ["of another JSON", 200, "application/json-seq", "{}", "unanswered", "its answer is not application/json"],
+    [
+      "of what only ends like JSON",
+      200,
+      "x-application/json",
+      "{}",
+      "unanswered",
+      "its answer is not application/json",
+    ],
+    ["with several lines", 200, json, '{"pass":true,"summary":" a\\n  b "}', "pass", "a b"],
+    ["with a long summary", 200, json, `{"pass":true,"summary":"${"x".repeat(500)}"}`, "pass", "x".repeat(500)],
+    [
+      "with a longer one",
+      200,
+      json,
+      `{"pass":true,"summary":"${"x".repeat(501)}"}`,
+      "unanswered",
+      "no summary of at most 500",
+    ],
+    ["with an endless score", 200, json, '{"pass":true,"summary":"x","score":1e999}', "unanswered", "score"],
     ["with another field", 200, json, '{"pass":true,"summary":"x","ok":false}', "unanswered", "fields other than"],
   ])("%s", (_, status, contentType, body, verdict, summary) => {
     const answer = judgeReply({ status, contentType, body });
     expect(answer.verdict).toBe(verdict);
     expect(answer.summary).toContain(summary);
+  });
+
+  test("has the score of the answer, and none without it", () => {
+    const scored = (body: string) => judgeReply({ status: 200, contentType: json, body });
+    expect(scored('{"pass":true,"summary":"x","score":0.5}')).toEqual({ verdict: "pass", score: 0.5, summary: "x" });
+    expect(scored('{"pass":true,"summary":"x"}')).toEqual({ verdict: "pass", score: null, summary: "x" });
+    expect(scored("{")).toMatchObject({ verdict: "unanswered", score: null });
   });
 });
 
@@ -188,8 +265,48 @@ describe("gates", () => {
     expect(judgedBy({ is: "metric", match }, kinds).isAnyMatched).toBe(isAny);
   });
 
-  test("are named without what may be secret in an address", () => {
+  test.each<[string | null, readonly string[]]>([
+    ["model-version/r/*", ["model-version/r/m@3", "model-version/r/m"]],
+    ["**", ["model-version/r/m@3", "model-version/r/m"]],
+    ["chat_prompt/**", []],
+    ["model-version", []],
+  ])("over a metric with match %s are compared with the models that are declared", (match, names) => {
+    const declared = ["model-version/r/m@3", "chat_prompt/r/p@1", "service/c:w/s", "nothing/x"];
+    expect(namedByGate({ ...accuracy, match: match ?? "" }, declared, (type) => kindsByType.get(type))).toEqual(names);
+  });
+
+  test("over a job are compared with models and prompts", () => {
+    const gate = { is: "run", job: "job/c1:w/check", from: null, match: "**", place: null } as const;
+    expect(namedByGate(gate, ["chat_prompt/r/p@1", "service/c:w/s"], (type) => kindsByType.get(type))).toEqual([
+      "chat_prompt/r/p@1",
+      "chat_prompt/r/p",
+    ]);
+    expect(judgedBy({ is: "run", match: null }, kinds).types).toEqual(
+      expect.arrayContaining(["chat_prompt", "model-version"]),
+    );
+    expect(judgedBy({ is: "metric", match: null }, kinds).types).toEqual(["model-version"]);
+  });
+
+  test("are named by what they ask, and where they are configured", () => {
     expect(gateName({ ...accuracy, atMost: 1 })).toBe("metric accuracy at least 0.9 and at most 1");
+    expect(gateName({ ...accuracy, atLeast: null, atMost: 0.1 })).toBe("metric accuracy at most 0.1");
+    expect(gateName(accuracy)).toBe("metric accuracy at least 0.9");
+    expect(gateName({ is: "run", job: "job/c1:w/check", from: null, match: null, place: null })).toBe(
+      "job job/c1:w/check",
+    );
+    const place = { file: "targets.yaml", line: 7 };
+    const answer = { name: "job j", summary: "not asked" };
+    expect(gateAnswerText({ ...answer, place: null })).toBe("job j: not asked");
+    expect(gateAnswerText({ ...answer, place })).toBe("job j (targets.yaml:7): not asked");
+  });
+
+  test("that are the same but for where they are configured have one definition", () => {
+    const place = { file: "targets.yaml", line: 7 };
+    expect(gateText({ ...accuracy, place })).toBe(gateText(accuracy));
+    expect(gateText({ ...accuracy, atMost: 1 })).not.toBe(gateText(accuracy));
+  });
+
+  test("are named without what may be secret in an address", () => {
     const url = "https://ada:key@example.com/gate?token=t";
     expect(gateName({ is: "url", url, secretFile: "/key", match: null, place: null })).toBe(
       "url https://example.com/gate",
@@ -214,5 +331,10 @@ describe("gates", () => {
     // The last word counts.
     expect(closedGates(gated, [receipt, { ...receipt, verdict: "fail", summary: "0.5, below 0.9" }])).toHaveLength(1);
     expect(closedGatesText(closedGates(gated, []))).toBe("metric accuracy at least 0.9: not asked");
+    const both = { ...gated, gates: new Map([...gated.gates, ["g2", { ...accuracy, atMost: 1 }] as const]) };
+    const failed = { ...receipt, verdict: "fail", summary: "0.5, below 0.9" } as const;
+    expect(closedGatesText(closedGates(both, [failed]))).toBe(
+      "metric accuracy at least 0.9: 0.5, below 0.9; metric accuracy at least 0.9 and at most 1: not asked",
+    );
   });
 });

@@ -3,7 +3,7 @@ import { adoptionText, isReadable, needsAdoption, notAdopted } from "../../../..
 import { guardedSteps } from "../../../../src/core/guards/guarded-steps.ts";
 import { UNREAD } from "../../../../src/core/guards/step-guards.ts";
 import { withGuards } from "../../../../src/core/plan/make-plan.ts";
-import type { Plan, Risk } from "../../../../src/core/plan/plan.ts";
+import type { Plan, Risk, Step } from "../../../../src/core/plan/plan.ts";
 import { declare, plan, present, service } from "../given.ts";
 
 const refused: ReadonlySet<Risk> = new Set(["adopts"]);
@@ -14,6 +14,11 @@ const live = {
   "service/c1:ws1/b": theirs("b", 2),
   "service/c1:ws1/c": theirs("c", 7),
 };
+
+const guard = (...risks: readonly Risk[]) => ({
+  flags: [],
+  dangers: risks.map((risk) => ({ risk, path: null, text: "x" })),
+});
 
 function guardedPlan(): Plan {
   const planned = plan(services, { live, writers: new Set(["me"]) });
@@ -29,6 +34,17 @@ describe("what somebody else manages", () => {
       summary:
         "NotAdopted: 2 of 3 declared resources differ and are somebody else's: apply writes nothing until they are adopted or allowed",
       detail: expect.stringContaining("holdfast adopt service/c1:ws1/a service/c1:ws1/c (or --all)"),
+    });
+  });
+
+  test("is counted among all that is declared", () => {
+    const made = guardedPlan();
+    const summary = { ...made.summary, create: 1, update: 2, keep: 4, ensure: 8, block: 16, orphan: 32 };
+    expect(notAdopted({ ...made, summary, steps: made.steps.slice(0, 1) })).toEqual({
+      ...{ severity: "error", code: "not-adopted", file: null, line: null, column: null },
+      summary:
+        "NotAdopted: 1 of 31 declared resources differs and is somebody else's: apply writes nothing until it is adopted or allowed",
+      detail: adoptionText(["service/c1:ws1/a"]),
     });
   });
 
@@ -50,9 +66,30 @@ describe("what somebody else manages", () => {
     expect(notAdopted({ ...guardedPlan(), steps: [unread] })).toBeNull();
   });
 
+  test.each<[string, Partial<Step>, readonly [needs: boolean, isReadable: boolean]]>([
+    ["a step that is blocked, with what would change", { action: "block" }, [true, true]],
+    ["a step that is blocked, of which nothing is known", { action: "block", changes: [] }, [true, false]],
+    ["a step that is allowed", {}, [false, true]],
+    ["a step with another danger too", { guard: guard("adopts", "exposure") }, [true, true]],
+    ["a step of which only another danger is refused", { guard: guard("exposure") }, [false, false]],
+    [
+      "a step with another danger, which cannot be read",
+      { guard: { flags: [], dangers: [...guard("exposure").dangers, { risk: "adopts", path: null, text: UNREAD }] } },
+      [true, false],
+    ],
+    ["a step that is ours", { action: "block", risks: [] }, [false, true]],
+  ])("waits to be adopted, and can be, or not: %s", (_, fields, expected) => {
+    const [{ guard: __, ...step } = {} as Step] = guardedPlan().steps;
+    const given = { ...step, ...fields };
+    expect([needsAdoption(given), isReadable(given)]).toEqual(expected);
+  });
+
   test("is named in a command up to ten times", () => {
     expect(adoptionText(["service/c1:ws1/a"])).toBe(
       "holdfast import --update service/c1:ws1/a takes what a write would lose into git, holdfast adopt service/c1:ws1/a lets git overwrite it, --allow-adopt overwrites it at once",
+    );
+    expect(adoptionText(Array.from({ length: 10 }, (_, nth) => `t${nth}`))).toBe(
+      "holdfast import --update t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 takes what a write would lose into git, holdfast adopt t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 (or --all) lets git overwrite them, --allow-adopt overwrites them at once",
     );
     expect(adoptionText(Array.from({ length: 11 }, (_, nth) => `team/t${nth}`))).toMatch(
       /--update ID… .* adopt ID… \(or --all\) /,

@@ -56,6 +56,12 @@ describe("a target is frozen", () => {
       "no end",
     ],
     ["never without windows", [], "2026-03-08T12:00:00Z", null],
+    [
+      "not while one of several allow windows is open",
+      [office, window("allow", "0 20 * * *", 1)],
+      "2026-03-08T20:30:00Z",
+      null,
+    ],
   ])("%s", (_, windows, now, until) => {
     const freeze = freezeSchedule(windows).at(at(now));
     expect(freeze && (text(freeze.until) ?? "no end")).toBe(until);
@@ -134,4 +140,11 @@ test("a freeze is told with its end and its reason", () => {
   expect(told([{ ...weekend, reason: null }])).toBe("frozen until 2026-03-09T06:00:00Z");
   expect(told([office])).toBe("frozen until 2026-03-09T09:00:00Z: outside the allowed times (office hours)");
   expect(told([window("deny", "0 * * * *", 1)])).toBe("frozen without a known end");
+  const closed = window("deny", "0 1 * * 1", 1, "closed");
+  expect(told([weekend, closed, window("deny", "0 0 * * 6", 24, "release")])).toBe(
+    "frozen until 2026-03-09T06:00:00Z: weekend, release",
+  );
+  expect(told([{ ...office, reason: null }, closed])).toBe(
+    "frozen until 2026-03-09T09:00:00Z: outside the allowed times",
+  );
 });

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { liveGuard, shrinkGuard } from "../../../../src/core/guards/mass-change-guards.ts";
+import {
+  emptyGuard,
+  isLooserThanDefault,
+  liveGuard,
+  shrinkGuard,
+  updateGuard,
+} from "../../../../src/core/guards/mass-change-guards.ts";
 import type { InSync, Live } from "../../../../src/core/live.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `team/t${index}`);
@@ -41,6 +47,51 @@ describe("the guard against a shrunken source", () => {
   });
 });
 
+test("an emptied source is told with what is known of it", () => {
+  expect(emptyGuard(names(1), new Set())).toBe("the source declares nothing, but the ledger knows one resource");
+  expect(emptyGuard(names(2), new Set())).toBe("the source declares nothing, but the ledger knows 2 resources");
+  expect([emptyGuard([], new Set()), emptyGuard(names(1), new Set(names(1)))]).toEqual([null, null]);
+  expect(shrinkGuard(names(10), new Set(names(6)))).toBe(
+    "the source declares 6 of the 10 resources that the ledger knows (at least 70 % expected)",
+  );
+});
+
+describe("the guard against many updates at once", () => {
+  const steps = (update: number, keep: number) => [
+    ...Array.from({ length: update }, () => ({ action: "update" as const })),
+    ...Array.from({ length: keep }, () => ({ action: "keep" as const })),
+    { action: "create" as const },
+  ];
+
+  test.each<[string, number, number, number, boolean]>([
+    ["three tenths", 3, 7, 0, false],
+    ["more than three tenths", 4, 6, 0, true],
+    ["more than three tenths of ten, of which some have no step", 4, 3, 3, true],
+    ["fewer, of many without a step", 4, 3, 20, false],
+    ["all of nine", 9, 0, 0, false],
+  ])("%s", (_, update, keep, others, holds) => {
+    expect(updateGuard(steps(update, keep), others) !== null).toBe(holds);
+  });
+
+  test("tells how many it expects", () => {
+    expect(updateGuard(steps(6, 4), 0, 0.5)).toBe(
+      "6 of 10 resources would be updated in one pass (at most 50 % expected): run apply by hand, or raise guards.updateShare",
+    );
+  });
+});
+
+test.each([
+  [{}, false],
+  [{ shrinkFrom: null, shrinkShare: null, updateShare: null }, false],
+  [{ shrinkFrom: 10, shrinkShare: 0.7, updateShare: 0.3 }, false],
+  [{ shrinkFrom: 5, shrinkShare: 0.9, updateShare: 0.1 }, false],
+  [{ shrinkFrom: 11 }, true],
+  [{ shrinkShare: 0.6 }, true],
+  [{ updateShare: 0.4 }, true],
+])("guards of %j are looser than the default ones: %s", (guards, isLooser) => {
+  expect(isLooserThanDefault(guards)).toBe(isLooser);
+});
+
 describe("the guard against an emptied control plane", () => {
   const present: Live = { state: "present", row: { key: "", id: null, manifest: {}, stamp: null } };
   const absent: Live = { state: "absent" };
@@ -75,6 +126,7 @@ describe("the guard against an emptied control plane", () => {
     const teams = seen("team", 100, 0).map(([identity]) => identity);
     const known = (by: "live" | "ledger"): InSync => new Map(teams.map((identity) => [identity, by]));
     expect(liveGuard(teams, { live: new Map(), inSync: known("live") })).toBeNull();
+    expect(liveGuard(teams, { live: new Map(), inSync: new Map() })).toBeNull();
     expect(liveGuard(teams, { live: new Map(seen("team", 100, 0)), inSync: known("ledger") })).not.toBeNull();
     expect(
       verdict(seen("team", 100, 5, { state: "unknown", reason: "no-read" }), seen("team-2", 10, 0)),

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { guardedSteps, guardMessages } from "../../../../src/core/guards/guarded-steps.ts";
-import { isLooserGuard, refusedRisks } from "../../../../src/core/guards/step-guards.ts";
+import {
+  guardDetail,
+  isLooserGuard,
+  MAY_EXIST,
+  refusedRisks,
+  UNREAD,
+} from "../../../../src/core/guards/step-guards.ts";
 import type { Live } from "../../../../src/core/live.ts";
 import type { Risk } from "../../../../src/core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../../../../src/core/plan/plan-input.ts";
@@ -58,6 +64,93 @@ describe("the guards of a daemon", () => {
     const receipts = names.map((name) => recorded(service({ name, replicas: 1 })));
     const { summary } = plan(manifests, { live, recorded: receipts, guards: { refused } }).plan;
     expect(summary).toMatchObject(holds ? { update: 0, block: changed } : { update: changed, block: 0 });
+  });
+});
+
+describe("a step that is held back", () => {
+  const found = (live: Live, guards: Partial<NonNullable<PlanInput["guards"]>>, around = {}) =>
+    plan([declare(service({ replicas: 1 }))], {
+      live: { "service/c1:ws1/api": live },
+      writers: new Set(["me"]),
+      guards: { refused, ...guards },
+      ...around,
+    }).plan;
+  const ours = present(service({ replicas: 2 }), { createdBy: "me" });
+  const reason = new Map([["service/c1:ws1/api", "policy tags denies it"]]);
+
+  test("by a policy is told with what that says", () => {
+    const made = found(ours, { policies: reason });
+    expect(made.steps).toMatchObject([{ action: "block", reason: "policy" }]);
+    expect(made.diagnostics[0]?.detail).toBe("policy tags denies it");
+  });
+
+  test("by a guard is told with the guard, whatever policies say", () => {
+    const foreign = present(service({ replicas: 2 }), { createdBy: "other" });
+    expect(found(foreign, { policies: reason }).steps).toMatchObject([{ action: "block", reason: "guard" }]);
+  });
+
+  test("is not one that writes nothing", () => {
+    const equal = present(service({ replicas: 1 }), { createdBy: "me" });
+    const held = new Map([["service/c1:ws1/api", "incident"]]);
+    expect(found(equal, { policies: reason, held }).summary).toMatchObject({ keep: 1, block: 0 });
+  });
+
+  test("is told why, where all wait for the first one", () => {
+    const made = (...names: readonly string[]) =>
+      plan([...names.map((name) => declare(service({ name }))), declare(service({ name: "new" }))], {
+        live: {
+          ...Object.fromEntries(names.map((name) => [`service/c1:ws1/${name}`, others])),
+          "service/c1:ws1/new": { state: "absent" },
+        },
+        writers: new Set(["me"]),
+        guards: { refused, isFirst: true },
+      }).plan.diagnostics.map(({ detail }) => detail?.replace(/^.*(?=held back)/, ""));
+    expect(made("a")).toContain(
+      "held back before the target's first write: a resource that is somebody else's must be adopted or allowed first",
+    );
+    expect(made("a", "b")).toContain(
+      "held back before the target's first write: 2 resources that are somebody else's must be adopted or allowed first",
+    );
+  });
+});
+
+describe("the dangers of a step in words", () => {
+  const danger = (risk: Risk, text: string) => ({ risk, path: null, text });
+  const fields = (count: number) => Array.from({ length: count }, (_, nth) => danger("reverts", `f${nth}`));
+
+  test.each<[string, readonly ReturnType<typeof danger>[], string]>([
+    [
+      "each with what allows it",
+      [danger("adopts", "labels"), danger("privilege-growth", "ada@x.io becomes a member")],
+      "would overwrite what somebody else manages (labels), would give somebody more rights (ada@x.io becomes a member); holdfast import --update takes what is live into git, holdfast adopt lets git overwrite it, --allow-adopt overwrites it at once; --allow-privilege allows it",
+    ],
+    [
+      "without a text",
+      [danger("version-immutable", "")],
+      "would change the content of a version that exists; confirm it at a terminal, or change guards in the configuration",
+    ],
+    [
+      "of live that cannot be read",
+      [danger("adopts", `${UNREAD}, since no operation reads it`)],
+      "would overwrite what somebody else manages (live cannot be read, since no operation reads it); --allow-adopt writes it all the same",
+    ],
+    [
+      "of what may exist, and something else",
+      [danger("adopts", MAY_EXIST), danger("adopts", "labels")],
+      "would overwrite what somebody else manages (may exist already and be somebody else's: live cannot be read, labels); holdfast import --update takes what is live into git, holdfast adopt lets git overwrite it, --allow-adopt overwrites it at once",
+    ],
+    [
+      "ten of them",
+      fields(10),
+      "would undo a change that was made in live (f0, f1, f2, f3, f4, f5, f6, f7, f8, f9); confirm it at a terminal, or change guards in the configuration",
+    ],
+    [
+      "more than ten of them",
+      fields(12),
+      "would undo a change that was made in live (f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, and 2 more); confirm it at a terminal, or change guards in the configuration",
+    ],
+  ])("%s", (_, dangers, text) => {
+    expect(guardDetail(dangers)).toBe(text);
   });
 });
 

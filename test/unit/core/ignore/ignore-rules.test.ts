@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isIgnored, ruleFinder } from "../../../../src/core/ignore/ignore-rules.ts";
-import { keepIgnored } from "../../../../src/core/ignore/keep-ignored.ts";
+import { keepIgnored, manifestToSend } from "../../../../src/core/ignore/keep-ignored.ts";
+import type { Live } from "../../../../src/core/live.ts";
+import { kindOf } from "../../../../src/kinds/index.ts";
 import { globMatcher } from "../../../../src/model/glob.ts";
 import { processorMs } from "../../../support/processor-time.ts";
 import { against, declare, present, service, shapeOf } from "../given.ts";
@@ -54,6 +56,7 @@ describe("an ignore rule", () => {
     ["/ports/*/host", ["ports", "80:TCP", "path"], false],
     ["/labels/a~1b", ["labels", "a/b"], true],
     ["/labels/*", ["labels", "x"], true],
+    ["/labels/*", ["labels"], false],
     ["", ["anything"], true],
   ])("%s on %j is %s", (path, at, matches) => {
     expect(isIgnored(tokens(path), at)).toBe(matches);
@@ -64,6 +67,13 @@ describe("an ignore rule", () => {
     expect(ruleFinder([rule], "2026-11-21")("x")).toHaveLength(1);
     expect(ruleFinder([rule], "2026-11-22")("x")).toHaveLength(0);
   });
+});
+
+test("rules are found once for each resource", () => {
+  const find = ruleFinder([{ path: "/x", reason: "r", match: "team/*" }], "2026-11-21");
+  expect(find("team/a")).toEqual([["x"]]);
+  expect(find("team/a")).toBe(find("team/a"));
+  expect(find("cluster/a")).toEqual([]);
 });
 
 describe("what is sent when somebody else keeps a field", () => {
@@ -101,6 +111,42 @@ describe("what is sent when somebody else keeps a field", () => {
     );
     expect(keep({}, live, ["ports", "90:TCP"])).toEqual(service({ ports: [{ port: 90, protocol: "TCP" }] }));
     expect(keep(desired, {}, ["ports", "90:TCP"])).toEqual(service({ ports: [{ port: 80, host: "a" }] }));
+  });
+
+  test.each<[string, object, object, readonly string[], object]>([
+    ["of what is no object", { replicas: 2 }, { replicas: { min: 1 } }, ["replicas", "min"], { replicas: 2 }],
+    [
+      "of what live has no object for",
+      { replicas: { min: 1 } },
+      { replicas: 2 },
+      ["replicas", "min"],
+      { replicas: { min: 1 } },
+    ],
+    ["alone in an object that live lacks", { resources: { cpu_limit: 2 } }, {}, ["resources", "cpu_limit"], {}],
+    ["alone in an object that live has", { labels: { a: "1" } }, { labels: {} }, ["labels", "a"], { labels: {} }],
+    ["of an item that nobody has", {}, {}, ["ports", "80:TCP"], {}],
+    ["of an item beside others", { ports: [{ port: 90 }] }, {}, ["ports", "80:TCP"], { ports: [{ port: 90 }] }],
+    ["of the only item", { ports: [{ port: 80 }] }, {}, ["ports", "80:TCP"], {}],
+    [
+      "of an item without a name, which live lacks",
+      { kustomize: { additions: ["a", "b"] } },
+      { kustomize: { additions: ["a"] } },
+      ["kustomize", "additions", "1"],
+      { kustomize: { additions: ["a", "b"] } },
+    ],
+  ])("leaves out nothing else: a field %s", (_, desired, live, path, sent) => {
+    expect(keep(desired, live, path)).toStrictEqual(service({ ...sent }));
+  });
+
+  test.each<[string, Live | undefined, readonly (readonly string[])[], number]>([
+    ["live's value where it is ignored", present(service({ replicas: 9 })), [["replicas"]], 9],
+    ["the declared one where it is not", present(service({ replicas: 9 })), [], 2],
+    ["the declared one where nothing is live", { state: "absent" }, [["replicas"]], 2],
+    ["the declared one where live was not read", undefined, [["replicas"]], 2],
+  ])("has %s", (_, live, ignored, replicas) => {
+    const kind = kindOf("service");
+    if (kind === undefined) throw new TypeError("no kind");
+    expect(manifestToSend(kind, declare(service({ replicas: 2 })), live, { ignored })).toEqual(service({ replicas }));
   });
 
   test("takes nothing from the prototype of objects", () => {

@@ -20,6 +20,21 @@ describe("the files of imported resources", () => {
     ]);
   });
 
+  test("lie no deeper than a source is read, and beside those of kinds that have no place", () => {
+    expect(pathsOf("team/a/b/c/d/e", "team/a/b/c", "nothing/x/y")).toEqual([
+      "teams/a/b/c%2Fd%2Fe.yaml",
+      "teams/a/b/c.yaml",
+      "nothings/x/y.yaml",
+    ]);
+  });
+
+  test("do not look like a file of a source with another ending", () => {
+    expect(pathsOf("team/a.yaml", "team/a.YML", "team/a.json", "team/a.jsonl", "team/a.yamls", "team/a.x")).toEqual([
+      ...["teams/a%2Eyaml.yaml", "teams/a%2EYML.yaml", "teams/a%2Ejson.yaml"],
+      ...["teams/a.jsonl.yaml", "teams/a.yamls.yaml", "teams/a.x.yaml"],
+    ]);
+  });
+
   test("have encoded names where a name is no file name, is passed over, or would leave the folder", () => {
     expect(
       pathsOf(
@@ -52,7 +67,10 @@ describe("the files of imported resources", () => {
   });
 
   test("are short enough for any file system, and not too deep to be read", () => {
-    const [long, deep] = pathsOf(`team/${"x".repeat(500)}`, `team/${"a/".repeat(100)}b`);
+    const [long, deep, short] = pathsOf(
+      ...[`team/${"x".repeat(500)}`, `team/${"a/".repeat(100)}b`, `team/${"x".repeat(100)}`],
+    );
+    expect(short).toBe(`teams/${"x".repeat(100)}.yaml`);
     expect(long).toMatch(/^teams\/x{100}~[0-9a-f]{8}\.yaml$/);
     expect(deep?.split("/").length).toBeLessThanOrEqual(4);
   });
