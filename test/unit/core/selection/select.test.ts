@@ -43,6 +43,10 @@ describe("a selection", () => {
     expect(selected({ only: ["service/c1:ws1/api"] })).toEqual([cluster, workspace, api]);
     expect(selected({ kinds: ["team"] })).toEqual([team]);
     expect(select(manifests, whole)).toBe(manifests);
+    expect(selected({ paths: ["teams.yaml"], only: ["team/*"], kinds: ["team"], exclude: ["x"] })).toEqual([team]);
+    expect(selected({ paths: ["teams.yaml"], only: ["team/*"] })).toEqual([team]);
+    expect(selected({ kinds: ["team"], exclude: ["x"] })).toEqual([team]);
+    expect(selected({ only: ["team/*"], kinds: ["team"] })).toEqual([team]);
   });
 });
 

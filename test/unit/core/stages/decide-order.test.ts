@@ -1,6 +1,21 @@
 import { expect, test } from "vitest";
-import { decideOrder, decidePlace, type OrderRule } from "../../../../src/core/stages/decide-order.ts";
-import { type CommitProgress, NO_PROGRESS, progressAfter } from "../../../../src/core/stages/target-progress.ts";
+import {
+  decideOrder,
+  decidePlace,
+  goesFirst,
+  isDone,
+  missingText,
+  type OrderRule,
+} from "../../../../src/core/stages/decide-order.ts";
+import { durationText } from "../../../../src/core/stages/duration.ts";
+import {
+  type CommitProgress,
+  hasFailed,
+  NO_PROGRESS,
+  progressAfter,
+  unseen,
+  withBegun,
+} from "../../../../src/core/stages/target-progress.ts";
 
 const MINUTE = 60_000;
 const HEALTHY: CommitProgress = {
@@ -93,6 +108,45 @@ test.each<[string, readonly Partial<CommitProgress>[], Partial<OrderRule>, unkno
     { is: "halted", missing: [{ target: "staging", what: "commit c3 failed there: service/a" }] },
   ],
   [
+    "an older commit has failed, and a newer one as well",
+    [
+      { commit: "c2", failure: "1 failed" },
+      { commit: "c3", isApplied: false, failure: "2 failed", why: "x" },
+    ],
+    {},
+    { is: "halted", missing: [{ target: "staging", what: "commit c3 failed there: 2 failed" }] },
+  ],
+  [
+    "a rollout failed, of which nothing is known",
+    [{ commit: "c3", health: "failed" }],
+    {},
+    { is: "halted", missing: [{ target: "staging", what: "commit c3 failed there: a rollout" }] },
+  ],
+  [
+    "a rollout failed, and health is not asked for",
+    [{ commit: "c3", health: "failed", why: "service/a" }],
+    { when: "synced" },
+    { is: "met", commit: "c3" },
+  ],
+  [
+    "a rollout failed, and only a soak asks for health",
+    [{ commit: "c3", health: "failed", why: "service/a" }],
+    { when: "synced", soakMs: MINUTE },
+    { is: "halted", missing: [{ target: "staging", what: "commit c3 failed there: service/a" }] },
+  ],
+  [
+    "only a soak asks for health",
+    [{ commit: "c3", health: "progressing" }],
+    { when: "synced", soakMs: MINUTE },
+    waiting("commit c3 is not healthy there"),
+  ],
+  [
+    "a commit with a long name",
+    [{ commit: "0123456789abcdef", failure: "1 failed" }],
+    {},
+    { is: "halted", missing: [{ target: "staging", what: "commit 0123456789ab failed there: 1 failed" }] },
+  ],
+  [
     "a later commit has healed",
     [{ commit: "c2", failure: "1 failed" }, { commit: "c3" }],
     {},
@@ -112,6 +166,14 @@ test("every target before it must have passed the commit, and each pattern match
   expect(decideOrder({ ...input, earlier: both })).toEqual({
     is: "waiting",
     missing: [{ target: "b", what: "its state cannot be found" }],
+  });
+  expect(decideOrder({ ...input, candidates: [], earlier: [] })).toEqual({ is: "waiting", missing: [] });
+  const other = { commits: [{ ...HEALTHY, commit: "c1" }], begun: null };
+  expect(
+    decideOrder({ ...input, candidates: ["0123456789abcdef"], earlier: [{ target: "a", progress: other }] }),
+  ).toEqual({
+    is: "waiting",
+    missing: [{ target: "a", what: "has not applied commit 0123456789ab" }],
   });
   expect(decideOrder({ ...input, earlier: both.slice(0, 1), unmatched: ["eu-*"] })).toEqual({
     is: "waiting",
@@ -162,4 +224,154 @@ test("a place of maxUpdate is free while fewer targets have begun", () => {
   expect(decidePlace([begun, idle], 1)).toEqual([
     { target: "a", what: "applies commit c2, and only 1 of the stage may change at once" },
   ]);
+  expect(decidePlace([{ target: "a", begun: "0123456789abcdef" }], 1)).toEqual([
+    { target: "a", what: "applies commit 0123456789ab, and only 1 of the stage may change at once" },
+  ]);
+});
+
+test.each<[string, string, readonly [string, boolean][], readonly [string, boolean][], number, boolean]>([
+  ["the only one", "b", [], [["b", true]], 1, true],
+  [
+    "one after another by name",
+    "b",
+    [],
+    [
+      ["a", true],
+      ["b", true],
+    ],
+    1,
+    false,
+  ],
+  [
+    "one before another by name",
+    "a",
+    [],
+    [
+      ["a", true],
+      ["b", true],
+    ],
+    1,
+    true,
+  ],
+  [
+    "one after another that has not begun",
+    "b",
+    [],
+    [
+      ["a", false],
+      ["b", true],
+    ],
+    1,
+    true,
+  ],
+  [
+    "the second of two that may",
+    "b",
+    [],
+    [
+      ["a", true],
+      ["b", true],
+    ],
+    2,
+    true,
+  ],
+  [
+    "the third where two may",
+    "c",
+    [],
+    [
+      ["a", true],
+      ["b", true],
+      ["c", true],
+    ],
+    2,
+    false,
+  ],
+  [
+    "one beside another that had begun",
+    "b",
+    [["z", true]],
+    [
+      ["z", true],
+      ["b", true],
+    ],
+    1,
+    false,
+  ],
+  [
+    "one beside another that had begun, where two may",
+    "b",
+    [["a", true]],
+    [
+      ["a", true],
+      ["b", true],
+    ],
+    2,
+    true,
+  ],
+  [
+    "one after another that had not begun before",
+    "b",
+    [["a", false]],
+    [
+      ["a", true],
+      ["b", true],
+    ],
+    1,
+    false,
+  ],
+])("of targets that begin at the same time %s", (_, name, before, after, maxUpdate, goes) => {
+  const members = (given: readonly [string, boolean][]) =>
+    given.map(([target, hasBegun]) => ({ target, begun: hasBegun ? "c2" : null }));
+  expect(goesFirst(name, { before: members(before), after: members(after) }, maxUpdate)).toBe(goes);
+});
+
+test("what a commit waits for is one line, with three targets at most", () => {
+  const missing = ["a", "b", "c", "d", "e"].map((target) => ({ target, what: "x" }));
+  expect(missingText(missing.slice(0, 2))).toBe("a: x; b: x");
+  expect(missingText(missing.slice(0, 3))).toBe("a: x; b: x; c: x");
+  expect(missingText(missing)).toBe("a: x; b: x; c: x; and 2 more");
+});
+
+test.each([
+  [0, "0s"],
+  [999, "0s"],
+  [1000, "1s"],
+  [61_500, "1m 1s"],
+  [3_600_000, "1h"],
+  [3_601_000, "1h"],
+  [90_000_000, "1d 1h"],
+  [86_400_000 * 40, "40d"],
+])("%i ms are %s", (ms, text) => {
+  expect(durationText(ms)).toBe(text);
+});
+
+test.each<[Partial<CommitProgress>, boolean, boolean, boolean]>([
+  [{}, false, true, true],
+  [{ failure: "1 failed" }, true, false, false],
+  [{ health: "failed" }, true, true, false],
+  [{ health: "progressing" }, false, true, false],
+  [{ isApplied: false }, false, false, false],
+])("a commit with %j has failed: %s, is done where it is synced: %s, where it is healthy: %s", (given, ...expected) => {
+  const commit = { ...HEALTHY, ...given };
+  expect([hasFailed(commit), isDone(commit, "synced"), isDone(commit, "healthy")]).toEqual(expected);
+  expect(hasFailed(commit, false)).toBe(given.failure !== undefined);
+});
+
+test("the last fifty commits of a target are kept, each once, and the place that it takes", () => {
+  let progress = withBegun(NO_PROGRESS, "c7");
+  for (let at = 0; at < 60; at += 1)
+    progress = progressAfter(progress, { ...HEALTHY, commit: `c${at}`, observedMs: 0 });
+  progress = progressAfter(progress, { ...HEALTHY, commit: "c20", observedMs: 0 });
+  expect(progress.commits.map(({ commit }) => commit).slice(0, 2)).toEqual(["c10", "c11"]);
+  expect(progress.commits.at(-1)).toEqual({ ...HEALTHY, commit: "c20" });
+  expect([progress.commits.length, progress.begun]).toEqual([50, "c7"]);
+});
+
+test("what could not be seen of another commit is compared with nothing", () => {
+  const before = progressAfter(NO_PROGRESS, { ...HEALTHY, observedMs: 0 });
+  const look = (commit: string) =>
+    progressAfter(before, { ...HEALTHY, ...unseen("unreachable"), commit, observedMs: MINUTE }).commits.at(-1);
+  expect(look("c2")).toMatchObject({ content: "two", why: "unreachable", health: "unknown", isApplied: false });
+  expect(look("c3")).toMatchObject({ content: null, healthyMs: 0 });
 });

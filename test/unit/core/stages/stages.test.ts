@@ -52,9 +52,41 @@ test.each([
     [{ ...target("a"), follows: "next of https://git.example.com/platform" }, target("b", ["a"])],
     "target b comes after a, which follows next of https://git.example.com/platform and not main of https://git.example.com/platform",
   ],
+  [
+    "a longer cycle behind what is in order",
+    [target("a"), target("b", ["a", "d"]), target("c", ["b"]), target("d", ["c"])],
+    "`after` makes a cycle: b comes after d, which comes after it",
+  ],
+  ["names for some of its stages", [target("a", [], "x"), target("b"), target("c", ["a"], "y")], null],
+  ["the same order in other words", [target("a"), target("b"), target("c", ["a", "b"]), target("d", ["b", "a"])], null],
   ["one name twice", [target("a", [], "x"), target("b", ["a"], "x")], "two stages are called x"],
 ])("a configuration with %s", (_, targets, expected) => {
   expect(fault(...targets)).toBe(expected);
+});
+
+test.each([
+  [[target("a"), target("b", ["x*"])], "b", "correct it"],
+  [[target("a"), target("b", ["*"])], "b", "name only targets that come before it"],
+  [[target("a", ["b"]), target("b", ["a"])], "a", "break it"],
+  [[target("a"), target("b", ["a"], "x"), target("c", ["a"], "y")], "c", "give them one"],
+  [[target("a", [], "x"), target("b", ["a"], "x")], "b", "rename one of them with `stage`"],
+  [
+    [{ ...target("a"), follows: "other" }, target("b", ["a"])],
+    "b",
+    "let both follow one ref of one repository, or correct `after`",
+  ],
+])("a fault names a target, and what to do: %#", (targets, name, hint) => {
+  expect(orderFault(targets, { mayMatchNone: false })).toMatchObject({ target: name, hint });
+});
+
+test("a stage without a name is called after what is before it, and one of a cycle comes last", () => {
+  const stages = stagesOf([target("x", ["y"]), target("y", ["x"]), target("b", ["a", "a*", "none"]), target("a")]);
+  expect(stages.map(({ name, earlier, unmatched }) => [name, earlier, unmatched])).toEqual([
+    ["first", [], []],
+    ["after-a-a*-none", ["a"], ["none"]],
+    ["after-y", ["y"], []],
+    ["after-x", ["x"], []],
+  ]);
 });
 
 test("where targets come and go, a pattern may match none", () => {
