@@ -50,6 +50,7 @@ describe("what a promotion copies", () => {
     ["of the resources that match", [{ path: "/replicas", match: "service/c1:ws1/*" }], ["replicas"]],
     ["not of those that do not", [{ path: "/replicas", match: "job/**" }], []],
     ["of all where nothing is to match", [{ path: "/replicas", match: null }], ["replicas"]],
+    ["everything", [{ path: "" }], ["image", "replicas", "labels", "ports"]],
     ["none", [], []],
   ])("is the fields that the target names: %s", (_, named, fields) => {
     const live = service({ replicas: 2, labels: { a: "1", b: "2" }, ports: [{ port: 80, host: "x.io" }] });
@@ -72,10 +73,15 @@ describe("a manifest that is promoted to", () => {
   test.each<[string, JsonObject, JsonObject]>([
     ["it has them already", service(image("r/api:1")), service(image("r/api:1"))],
     ["its image is of another type", service({ image: built }), service(image("r/api:2"))],
+    [
+      "what it is built from is of another type",
+      service({ image: { ...built, build_source: { type: "git", ref: "old" } } }),
+      service({ image: { ...built, build_source: { type: "github", ref: "new" } } }),
+    ],
     ["it has no such place", service({ image: null }), service(image("r/api:2"))],
     ["the other has no such place", service(image("r/api:1")), service({ image: null })],
   ])("is the same where %s", (_, manifest, live) => {
-    expect(promoted(manifest, live, uri)).toBe(manifest);
+    expect(promoted(manifest, live, uri, ["image", "build_source", "ref"])).toBe(manifest);
   });
 
   test("gets a field in an object without a type, or where only one has one", () => {
@@ -103,6 +109,10 @@ describe("a manifest that is promoted to", () => {
       prompt({ version: 2, description: "mine", messages: [{ role: "system", content: "Be short." }] }),
     );
     expect(promoted(service({ replicas: 2 }), service(), uri)).toEqual(service({ replicas: 2 }));
+    const sub = (name: string) => ({ sub_agents: [{ name }] });
+    expect(promoted(prompt({ version: 2, ...sub("a") }), { ...other, ...sub("b") }, ["messages"])).toEqual(
+      prompt({ version: 2, messages: other.messages ?? null, ...sub("a") }),
+    );
   });
 });
 

@@ -49,5 +49,24 @@ describe("S85 a secret of several lines in a server's message", () => {
     expect(maskQuotations("must be a number", [pem])).toBe("must be a number");
     expect(maskQuotations("hunter2 and hunter2", ["hunter2"])).toBe("(sensitive) and (sensitive)");
     expect(maskQuotations("abc", ["abc"])).toBe("abc");
+    expect(maskQuotations("abcd", ["abcd"])).toBe("(sensitive)");
+  });
+
+  test("masks the longest secret first, and each of several", () => {
+    expect(maskQuotations("longer-secret, secret", ["secret", "longer-secret"])).toBe("(sensitive), (sensitive)");
+    expect(maskQuotations('say "a\\"quoted\\"", twice', ['a"quoted"'])).toBe('say "(sensitive)", twice');
+  });
+
+  test("masks sixteen characters in common, and no fewer", () => {
+    const secret = "0123456789abcdefghij";
+    expect(maskQuotations("x 3456789abcdefghi x", [secret])).toBe("x (sensitive) x");
+    expect(maskQuotations("x 3456789abcdefgh x", [secret])).toBe("x 3456789abcdefgh x");
+  });
+
+  test("masks where a message is cut within a secret, from its fourth character on", () => {
+    expect(maskQuotations("refused: hunt…", ["hunter2"])).toBe("refused: (sensitive)…");
+    expect(maskQuotations("refused: hun…", ["hunter2"])).toBe("refused: hun…");
+    expect(maskQuotations("refused: hunt...", ["hunter2"])).toBe("refused: (sensitive)...");
+    expect(maskQuotations("refused: hunt", ["hunter2"])).toBe("refused: hunt");
   });
 });

@@ -47,6 +47,19 @@ test("names, references, numbers and typed texts are kept, and addresses are not
     },
     env: { LEVEL: "stand-in:digest8", KEY: "secret://tenant:group:key" },
   });
+  expect(pseudonymiseManifest(shapeOf("service"), { ...manifest, labels: null, replicas: null }, digest)).toMatchObject(
+    {
+      ...{ labels: null, replicas: null, ports: manifest.ports },
+    },
+  );
+  const account = { type: "virtual-account", name: "ci", permissions: [{ role_id: "r", resource_fqn: "c1", note: 4 }] };
+  expect(pseudonymiseManifest(shapeOf("virtual-account"), account, digest)).toEqual({
+    ...account,
+    permissions: [{ role_id: "r", resource_fqn: "c1", note: "stand-in:digest1" }],
+  });
+  expect(pseudonymiseName("plain name", digest)).toBe("plain name");
+  expect(pseudonymiseName(`ghp_${"a".repeat(36)}`, digest)).toBe("stand-in:digest40");
+  expect(pseudonymiseName("a@x.io, B@x.io", digest)).toBe("digest6@snapshot.invalid, digest6@snapshot.invalid");
   expect(pseudonymiseName("user:Ada.Byron@Corp.example", digest)).toBe("user:digest22@snapshot.invalid");
   expect(pseudonymiseName("https://ada:CANARY@git.example.com", digest)).not.toContain("CANARY");
 });
