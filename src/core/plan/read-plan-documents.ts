@@ -130,7 +130,7 @@ function isReach(reach: Json | undefined): boolean {
 
 function isSimulation({ base, change, revert, stays, notComparable, unknown, unseen }: JsonObject): boolean {
   const isLeftover = ({ identity, what }: JsonObject): boolean =>
-    typeof identity === "string" && (what === "resource" || what === "versions" || what === "token");
+    typeof identity === "string" && isKeyOf(leftovers, what);
   return (
     [base, change, revert].every(isPhase) &&
     isListOf(stays, isLeftover) &&
@@ -306,6 +306,13 @@ const interruptedNext: Names<InterruptedWrite["next"]> = {
 };
 
 const interruptedToken: Names<NonNullable<InterruptedWrite["token"]>> = { delivered: true, lost: true };
+
+const leftovers: Names<Simulation["stays"][number]["what"]> = {
+  resource: true,
+  update: true,
+  versions: true,
+  token: true,
+};
 
 const riskNames: Names<Step["risks"][number]> = {
   adopts: true,
