@@ -143,6 +143,8 @@ function liveText(identity: string, was: JsonObject, now: Step | undefined, { si
 function fieldsText(was: JsonObject, now: Step | undefined, side: "before" | "after"): string | null {
   const before = sidesOf(Array.isArray(was.changes) ? was.changes : [], side);
   const after = sidesOf(now?.changes.map((change): Json => ({ ...change })) ?? [], side);
+  // The one change of a create is the whole manifest.
+  if (before.has("") || after.has("")) return null;
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText);
   const texts = paths.flatMap((path) => {
     const [old, is] = [before.get(path), after.get(path)];
@@ -175,7 +177,8 @@ function findMovedSources(
 function newStep(step: Step, isOfSource: boolean | null, isConfigured: boolean): Moved {
   const { action, identity, causedBy, changes } = step;
   const isOurs = isOfSource ?? (causedBy === "change" || causedBy === "pending" || causedBy === null);
-  const live = changes.map(isText).join("; ") || "it does not exist";
+  const live =
+    action === "create" ? "it does not exist" : changes.map(isText).join("; ") || `its action is now ${action}`;
   if (isOurs) return { what: "source", identity, text: `the plan does not have it, and its action is now ${action}` };
   if (isConfigured) return { what: "configuration", identity, text: `${live}, and the plan does not change that` };
   return { what: isOfSource === null && causedBy !== "drift" ? "source-or-live" : "live", identity, text: live };

@@ -18,17 +18,6 @@ test("three versions of a kind are named, and all are counted", () => {
   ]);
 });
 
-test("what another target declares, by number or by name, is not held by the registry alone", () => {
-  const both = ["chat_prompt/registry/one@1", "chat_prompt/registry/two@1", "chat_prompt/registry/two@2"];
-  const elsewhere = new Set(["chat_prompt/registry/one", "chat_prompt/registry/two@2"]);
-  expect(registryOnlyOf("chat_prompt", both, elsewhere)).toEqual({
-    kind: "chat_prompt",
-    count: 1,
-    identities: ["chat_prompt/registry/two@1"],
-  });
-  expect(registryOnlyOf("chat_prompt", both.slice(0, 1), elsewhere)).toBeNull();
-});
-
 test("a kind that could not be listed is not called empty", () => {
   const found = registryOnlyOf("chat_prompt", null, new Set());
   expect(found).toEqual({ kind: "chat_prompt", count: null, identities: [] });

@@ -2,10 +2,21 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/contract/json.ts";
 import type { OperationName } from "../../../../src/contract/operations.ts";
 import type { DryRunReply } from "../../../../src/core/decide/decision.ts";
+import type { Diagnostic } from "../../../../src/core/diagnostic.ts";
 import { withServerSide } from "../../../../src/core/diff/server-side-changes.ts";
 import type { Live } from "../../../../src/core/live.ts";
 import { blockedSteps } from "../../../../src/core/plan/blocked-steps.ts";
-import { makePlan, withBlockDiagnostics, withNotChecked } from "../../../../src/core/plan/make-plan.ts";
+import {
+  incompleteIfInvalid,
+  makePlan,
+  withBlockDiagnostics,
+  withChangePlaces,
+  withGateAnswers,
+  withGuards,
+  withNotChecked,
+  withPolicyFindings,
+  withRunWarnings,
+} from "../../../../src/core/plan/make-plan.ts";
 import { processorMs } from "../../../support/processor-time.ts";
 import {
   type Around,
@@ -103,6 +114,24 @@ describe("what a token cannot see", () => {
     expect(wide.diagnostics[0]?.summary).toMatch(/; tenant-viewer on tenant acme would show those that exist$/);
   });
 
+  test("S65 counts what a selection names itself", () => {
+    const all = [declare(cluster), declare(service())];
+    const live = Object.fromEntries(all.map(({ identity }) => [identity, unseen]));
+    const onlyReferredTo = new Set(["cluster/c1"]);
+    const { summary, diagnostics } = plan(all, { live, sight: some, onlyReferredTo }).plan;
+    expect(summary.notVisible).toBe(1);
+    expect(diagnostics[0]).toEqual({
+      severity: "error",
+      code: "not-visible",
+      summary:
+        "1 of 2 not visible to this token: 1 × service; workspace-viewer on workspace c1:ws1 would show those that exist",
+      detail:
+        "the plan is not complete: give the token that role, or select what it sees by path, --kind or --only; what does not exist is created by a token with that role, or on the control plane itself",
+      ...{ file: null, line: null, column: null },
+    });
+    expect(plan([declare(cluster)], { live, sight: some, onlyReferredTo }).plan.complete).toBe(true);
+  });
+
   test("S65 counts where no roles are told only if a documented operation reads the kind", () => {
     const refused = new Map([["team/ml", { state: "forbidden" } as const]]);
     const unread = plan([declare(team)], {
@@ -140,6 +169,22 @@ describe("a blocked step beside a base", () => {
     expect(against(service({ replicas: 1 }), live, { base }).changes).toEqual([]);
     expect(against(service(), live, { base: new Map() }).changes).toMatchObject([{ path: "", after: service() }]);
     expect(against(service({ replicas: 3 }), live).changes).toEqual([]);
+  });
+});
+
+describe("what is created beside a base", () => {
+  test("is drift where it was recorded or applied, pending where the base has it, and of this change otherwise", () => {
+    const identity = "service/c1:ws1/api";
+    const base = new Map([[identity, service()]]);
+    const causeOf = (around: Around) => against(service(), absent, around).changes[0]?.cause;
+    expect([{}, { base: new Map() }, { base: new Map([[identity, service({ replicas: 2 })]]) }].map(causeOf)).toEqual([
+      "manifest",
+      "manifest",
+      "manifest",
+    ]);
+    expect([{ base }, { base, applied: new Map() }].map(causeOf)).toEqual(["pending", "pending"]);
+    expect([{ base, applied: base }, { recorded: [recorded(service())] }].map(causeOf)).toEqual(["drift", "drift"]);
+    expect(causeOf({ applied: base, base: new Map() })).toBe("manifest");
   });
 });
 
@@ -595,6 +640,71 @@ describe("orphans", () => {
     expect([made.summary.orphan, made.diagnostics]).toEqual([1, []]);
   });
 
+  test("name three of those that a broken manifest may declare, and count the others", () => {
+    const all = ["a", "b", "c", "d"].map((name) => recorded(service({ name })));
+    const live = Object.fromEntries(all.map(({ identity, written }) => [identity, present(written)]));
+    const broken = { identity: "", kind: "service", code: "required", message: "`name` is missing" };
+    const warningOf = (count: number, place: { readonly file: string; readonly line: number | null }) =>
+      plan([], { recorded: all.slice(0, count), live, nameless: [{ ...broken, ...place } as never] }).plan.diagnostics;
+    const warning = {
+      ...{ severity: "warning", code: "may-be-declared" },
+      detail: "These do not count as orphans until every manifest says what it declares.",
+    };
+    const named = "service/c1:ws1/a, service/c1:ws1/b, service/c1:ws1/c";
+    expect(warningOf(3, { file: "gone.yaml", line: 2 })).toEqual([
+      {
+        ...warning,
+        summary: `the manifest of ${named} may be one that cannot be read`,
+        file: "gone.yaml",
+        line: 2,
+        column: 1,
+      },
+    ]);
+    expect(warningOf(4, { file: "gone.yaml", line: null })).toEqual([
+      {
+        ...{ ...warning, summary: `the manifest of ${named}, and 1 more may be one that cannot be read` },
+        ...{ file: "gone.yaml", line: null, column: null },
+      },
+    ]);
+  });
+
+  test("beside a base are what it declared, what was applied and what is recorded, by their causes", () => {
+    const [ofBase, ofApplied, ofRecord] = ["base", "applied", "recorded"].map((name) => service({ name }));
+    const values = [ofBase, ofApplied, ofRecord].map((value) => value ?? {});
+    const live = Object.fromEntries(values.map((value) => [`service/c1:ws1/${value.name}`, present(value)]));
+    const around = {
+      live,
+      base: new Map([["service/c1:ws1/base", values[0] ?? {}]]),
+      applied: new Map([["service/c1:ws1/applied", values[1] ?? {}]]),
+      recorded: [recorded(values[2] ?? {})],
+    };
+    const causesOf = (more: Around) =>
+      plan([], { ...around, ...more }).plan.steps.map(({ identity, causedBy }) => [identity, causedBy]);
+    expect(causesOf({})).toEqual([
+      ["service/c1:ws1/applied", "pending"],
+      ["service/c1:ws1/base", "change"],
+      ["service/c1:ws1/recorded", "pending"],
+    ]);
+    expect(causesOf({ applied: null })).toEqual([
+      ["service/c1:ws1/base", "change"],
+      ["service/c1:ws1/recorded", "pending"],
+    ]);
+    const removed = new Map([["service/c1:ws1/applied", { commit: "c0ffee", author: null, at: null }]]);
+    expect(causesOf({ applied: null, recorded: [], removed })).toEqual([
+      ["service/c1:ws1/applied", null],
+      ["service/c1:ws1/base", "change"],
+    ]);
+    // Without a base, what was applied stands for no record.
+    expect(causesOf({ base: null })).toEqual([["service/c1:ws1/recorded", "change"]]);
+  });
+
+  test("may be live where a read says only that they exist", () => {
+    const isLive = (state: Live) =>
+      plan([], { recorded: [gone], live: { [gone.identity]: state } }).plan.steps[0]?.orphan?.isLive;
+    const exists = { state: "unknown", reason: "no-read", exists: true } as const;
+    expect([isLive(exists), isLive(unread)]).toEqual([true, false]);
+  });
+
   test("are not what is gone from live too, nor what another part of the source declares", () => {
     expect(plan([], { recorded: [gone], live: { [gone.identity]: absent } }).plan.steps).toEqual([]);
     expect(plan([], { recorded: [gone], declared: [gone.identity] }).plan.steps).toEqual([]);
@@ -701,6 +811,83 @@ describe("a plan", () => {
     expect(made.steps.map(causes)).toEqual([{ "/env/A": "unrecorded" }]);
     expect(shown.steps.map(causes)).toEqual([{ "/env/A": "unrecorded", "/allow_interception": "default" }]);
     expect(shown.checksum).toBe(made.checksum);
+  });
+});
+
+describe("what is added to a plan", () => {
+  const identity = "service/c1:ws1/api";
+  const manifests = [declare(service({ replicas: 2 })), declare(team)];
+  const live = { [identity]: present(service({ replicas: 5 })), "team/ml": present({ ...team, members: ["b@x.io"] }) };
+  const made = plan(manifests, { live });
+  const { steps, checksum, ...rest } = made.plan;
+  const [api, ml] = ["service", "team"].map((kind) => steps.findIndex((step) => step.kind === kind));
+  const withStep = (fields: object) =>
+    steps.map((step) => (step.identity === identity ? { ...step, ...fields } : step));
+  const gates = [{ name: "review", gate: "g", place: null, verdict: "pass", score: null, summary: "good" }] as const;
+  const findings = [{ name: "p", severity: "warn", message: "m", file: "p.yaml", line: 1, column: 1 }] as const;
+  const guard = { flags: ["--allow-adopt"], dangers: [] };
+  const notChecked = { reason: "skipped" } as const;
+  const place = { file: null, line: null, column: null };
+  const warning: Diagnostic = { severity: "warning", code: "note", summary: "n", detail: null, ...place };
+  const change = steps[api ?? 0]?.changes[0];
+  if (change === undefined) throw new TypeError("no change");
+  const withPlaces = withChangePlaces(made.plan, new Map([[change, { file: "a.yaml", line: 7 }]]));
+
+  test.each([
+    ["answers of gates", withGateAnswers(made, new Map([[identity, gates]])).plan, { steps: withStep({ gates }) }],
+    [
+      "findings in a step",
+      withPolicyFindings(made, { steps: new Map([[identity, findings]]), plan: [] }).plan,
+      { steps: withStep({ policies: findings }) },
+    ],
+    [
+      "findings in the plan",
+      withPolicyFindings(made, { steps: new Map(), plan: findings }).plan,
+      { policies: findings },
+    ],
+    [
+      "findings, kept by what is added after them",
+      withRunWarnings(withPolicyFindings(made, { steps: new Map(), plan: findings }).plan, [warning]),
+      { policies: findings, diagnostics: [warning] },
+    ],
+    [
+      "guards",
+      withGuards(made.plan, new Map([[identity, guard]]), 1),
+      { steps: withStep({ guard }), summary: { ...rest.summary, refused: 1 } },
+    ],
+    [
+      "what was not checked",
+      withNotChecked(made, new Map([[identity, notChecked]])).plan,
+      { steps: withStep({ notChecked }), summary: { ...rest.summary, notChecked: 1 } },
+    ],
+    ["warnings about its run", withRunWarnings(made.plan, [warning]), { diagnostics: [warning] }],
+    ["places of changes", withPlaces, { steps: withStep({ changes: [{ ...change, file: "a.yaml", line: 7 }] }) }],
+    [
+      "what is invalid",
+      incompleteIfInvalid({ ...made.plan, summary: { ...rest.summary, invalid: 1 } }),
+      { complete: false, summary: { ...rest.summary, invalid: 1 } },
+    ],
+  ])("changes nothing else, nor the checksum: %s", (_, after, added) => {
+    expect({ ...after }).toEqual({ ...rest, steps, checksum, ...added });
+  });
+
+  test("leaves the plan as it is where there is nothing", () => {
+    const none = new Map();
+    const guards = new Map([[identity, guard]]);
+    for (const same of [
+      withGateAnswers(made, none).plan,
+      withPolicyFindings(made, { steps: none, plan: [] }).plan,
+      withGuards(made.plan, guards, 0),
+      withNotChecked(made, none).plan,
+      withRunWarnings(made.plan, []),
+      withChangePlaces(made.plan, none),
+      incompleteIfInvalid(made.plan),
+      withBlockDiagnostics(made, []).plan,
+    ])
+      expect(same).toBe(made.plan);
+    expect(withPlaces.steps[ml ?? 0]).toBe(steps[ml ?? 0]);
+    const kept = plan([declare(team)], { live: { "team/ml": present(team) } });
+    expect(withNotChecked(kept, new Map([["team/ml", notChecked]])).plan).toBe(kept.plan);
   });
 });
 
