@@ -20,7 +20,7 @@ export type Election = AsyncDisposable & {
 
 /** What a target has of an election. */
 export type Leader = {
-  /** The writer for this pass; null after a standby, since everything may have changed meanwhile. */
+  /** The writer for this pass; null where another process may have written since the source was read. */
   readonly writer: (connection: TargetConnection, read: DesiredRead, run: Run) => Promise<Writer | null>;
   /** Whether another process may have applied newer commits since this one has applied the newest. */
   readonly mayBeBehind: () => boolean;
@@ -57,11 +57,9 @@ export function createElection({
   let lease: HeldLease | null = null;
   const oneAtATime = new PQueue({ concurrency: 1 });
   let isWarned = false;
-  let takeovers = 0;
   let waitsFor: string | null = null;
   let isFirst = true;
-  // The number with which the lease was taken: it shows whether another holder has had it since the one before.
-  let taking: NumberedLease | null = null;
+  let taking: Taking | null = null;
   // Whether the lease has a fencing token that no earlier process has had.
   let isNewFencingToken = false;
   const checkedLedgers = new WeakSet<ServerSession["ledger"]>();
@@ -97,11 +95,7 @@ export function createElection({
       waitsFor = null;
     }
   };
-  const acquireWriter = async (
-    connection: TargetConnection,
-    read: DesiredRead,
-    run: Standby,
-  ): Promise<Writer | null> => {
+  const acquireWriter = async (connection: TargetConnection, read: DesiredRead, run: Standby): Promise<Writer> => {
     const { session } = connection;
     const own = await leaseOptions(connection, read, run);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
@@ -119,10 +113,12 @@ export function createElection({
     await release();
     const needsNewFencingToken = isFirst && (isShared || pending.length > 0);
     const emitting = { ...options, onLost: (message: string) => run.emit({ what: "lease-lost", message }) };
+    // The number that shows whether another holder has had the lease since the one before.
+    let first: NumberedLease | null = null;
     const acquire = async (): Promise<LeaseResult> => {
       const early = await acquireLease(emitting);
       if (early.state !== "held") return early;
-      taking = numberOf(early.lease);
+      first = numberOf(early.lease);
       if (!needsNewFencingToken) return early;
       // Requests of a killed process carry the fencing token of its lease; after a release the lease gets a new one.
       await early.lease[Symbol.asyncDispose]();
@@ -133,22 +129,19 @@ export function createElection({
     const { taken, hasWaited } = await standBy(acquire, standByMs(options), run);
     isFirst = false;
     fence();
+    taking = { lease: first, isAfterOthers: hasWaited };
     if (taken.state === "held") {
       lease = taken.lease;
       run.emit({ what: "lease-taken" });
+      return lease.writer;
     }
-    if (hasWaited) {
-      takeovers += 1;
-      return null;
-    }
-    if (taken.state === "held") return taken.lease.writer;
     if (!isWarned) run.emit(noLease(session, options, taken.why));
     isWarned = true;
     return session.writer;
   };
   const leader: Election["leader"] = (onStandby) => {
     let isBehind = false;
-    let seen: NumberedLease | null = null;
+    let seen: Taking | null = null;
     return {
       mayBeBehind: () => isBehind,
       caughtUp: ({ capabilities }) => {
@@ -165,21 +158,32 @@ export function createElection({
           (await standBy(() => tryLock(state), LOCK_MS, { ...run, onStandby })).taken.lock;
         return oneAtATime.add(() => open(lock));
       },
-      writer: (connection, read, run) => {
-        const since = takeovers;
-        // Targets that share the election acquire one at a time; a takeover by one counts for all of them.
-        return oneAtATime.add(async () => {
-          const writer = takeovers === since ? await acquireWriter(connection, read, { ...run, onStandby }) : null;
-          const { capabilities } = connection.session;
-          const isFollowing = taking === null || taking === seen || capabilities.followsOurLease(taking);
-          if (writer === null || !isFollowing) isBehind = true;
+      // Targets that share the election acquire one at a time; a takeover by one counts for all of them.
+      writer: (connection, read, run) =>
+        oneAtATime.add(async () => {
+          const writer = await acquireWriter(connection, read, { ...run, onStandby });
+          if (taking === null || taking === seen) return writer;
           seen = taking;
-          return writer;
-        });
-      },
+          if (isFollowing(taking, connection.session)) return writer;
+          isBehind = true;
+          return null;
+        }),
     };
   };
   return { leader, [Symbol.asyncDispose]: release };
+}
+
+/** How this process came to write. */
+type Taking = {
+  /** Null where the control plane has no leases. */
+  readonly lease: NumberedLease | null;
+  /** Whether it has waited for another process. */
+  readonly isAfterOthers: boolean;
+};
+
+// Whether no other process can have written since this one last did.
+function isFollowing({ lease, isAfterOthers }: Taking, { capabilities }: ServerSession): boolean {
+  return !isAfterOthers && (lease === null || capabilities.followsOurLease(lease));
 }
 
 function numberOf(lease: HeldLease): NumberedLease {
