@@ -19,12 +19,14 @@ export type DaemonDisk = {
   readonly state: StateAccess;
   readonly kept: { commit: string | null };
   readonly tokens: Map<string, string>;
+  /** How many of the next deliveries of a token fail. */
+  readonly sink: { failures: number };
   lock: StateLock | null;
 };
 
 /** An empty disk. */
 export function emptyDisk(): DaemonDisk {
-  return { state: memoryState(), kept: { commit: null }, tokens: new Map(), lock: null };
+  return { state: memoryState(), kept: { commit: null }, tokens: new Map(), sink: { failures: 0 }, lock: null };
 }
 
 /** How a daemon of the simulation works. */
@@ -37,7 +39,7 @@ export type DaemonSettings = {
   readonly network: Network;
   readonly observer: PassObserver;
   /** Called with each token that is delivered, and once the sink has it. */
-  readonly onToken: (token: string) => void;
+  readonly onToken: (identity: string, token: string) => void;
   readonly onDelivered: (identity: string) => void;
 };
 
@@ -262,11 +264,15 @@ function serverOf(
   };
 }
 
-function sinkOf({ tokens }: DaemonDisk, process: Process, { onToken, onDelivered }: DaemonSettings): Sink {
+function sinkOf({ tokens, sink }: DaemonDisk, process: Process, { onToken, onDelivered }: DaemonSettings): Sink {
   return {
     check: async () => {},
-    deliver: (identity, token) => {
-      onToken(token.open());
+    deliver: async (identity, token) => {
+      onToken(identity, token.open());
+      if (sink.failures > 0) {
+        sink.failures -= 1;
+        throw new Error("the sink is full");
+      }
       return process.durably(() => {
         if (!tokens.has(identity)) tokens.set(identity, token.open());
         onDelivered(identity);

@@ -40,8 +40,13 @@ export const networkFaults = [
 /** What goes wrong with a request. */
 export type NetworkFault = (typeof networkFaults)[number];
 
-/** Which requests of a process go wrong: after so many, so many, of all or of its writes. */
-export type FaultedRequests = { readonly skip: number; readonly times: number; readonly writes?: boolean };
+/** Which requests of a process go wrong: after so many, so many, of all, of its writes or of those for its lease. */
+export type FaultedRequests = {
+  readonly skip: number;
+  readonly times: number;
+  readonly writes?: boolean;
+  readonly leases?: boolean;
+};
 
 /** The network between the clients and the control plane. */
 export type Network = {
@@ -70,7 +75,7 @@ const REFUSED_FOR_NOW: readonly number[] = [429, 503, 507];
 type Armed = {
   readonly from: string;
   readonly fault: NetworkFault;
-  readonly writes: boolean;
+  readonly isMet: (request: SentRequest) => boolean;
   skip: number;
   times: number;
 };
@@ -95,7 +100,7 @@ export function createNetwork({
   const underWay = new Set<UnderWay>();
   const faultOf = (request: SentRequest): NetworkFault | null => {
     for (const one of armed) {
-      if (one.from !== request.from || (one.writes && !isWrite(request))) continue;
+      if (one.from !== request.from || !one.isMet(request)) continue;
       if (one.skip > 0) {
         one.skip -= 1;
         continue;
@@ -115,6 +120,7 @@ export function createNetwork({
   };
   const send = (process: Process, dispatch: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void => {
     let isOver = false;
+    let isAborted = false;
     const fail = (error: Error): void => {
       if (isOver || !process.isAlive()) return;
       isOver = true;
@@ -122,7 +128,7 @@ export function createNetwork({
     };
     const controller = {
       get aborted() {
-        return isOver;
+        return isOver || isAborted;
       },
       get paused() {
         return false;
@@ -133,7 +139,8 @@ export function createNetwork({
       rawHeaders: null,
       rawTrailers: null,
       abort: (reason: Error) => {
-        // As over a socket, what was aborted ends in a later turn.
+        // As over a socket, what was aborted ends in a later turn, and nothing more of it is sent or received.
+        isAborted = true;
         if (!isOver) queueMicrotask(() => fail(reason));
       },
       pause: () => {},
@@ -153,18 +160,18 @@ export function createNetwork({
       const fault = faultOf(request);
       if (fault === "refused connection") return fail(codedError("ECONNREFUSED", "connection refused"));
       handler.onRequestStart?.(controller, {});
-      if (isOver) return;
+      if (controller.aborted) return;
       carry(request, fault, {
         fail: (milliseconds) => deliver("reset", milliseconds, () => fail(codedError("ECONNRESET", "socket hang up"))),
         reply: (reply, milliseconds, size) =>
           deliver("reply", milliseconds, () => {
-            if (isOver || !process.passSeam("receive")) return;
+            if (controller.aborted || !process.passSeam("receive")) return;
             scheduler.note(`${reply.status} ${reply.body.length}`);
             handler.onResponseStart?.(controller, reply.status, reply.headers, "");
-            if (isOver) return;
+            if (controller.aborted) return;
             const body = Buffer.from(reply.body);
             handler.onResponseData?.(controller, body.subarray(0, size ?? body.length));
-            if (isOver) return;
+            if (controller.aborted) return;
             if (size !== undefined) return fail(codedError("ECONNRESET", "other side closed"));
             isOver = true;
             handler.onResponseEnd?.(controller, {});
@@ -282,7 +289,10 @@ export function createNetwork({
         close: async () => {},
       };
     },
-    inject: (from, fault, { skip, times, writes = false }) => armed.push({ from, fault, writes, skip, times }),
+    inject: (from, fault, { skip, times, writes = false, leases = false }) => {
+      const isMet = leases ? isForLease : writes ? isWrite : () => true;
+      armed.push({ from, fault, isMet, skip, times });
+    },
     killed: (from) => {
       for (const packet of underWay) {
         if (packet.from !== from || draw() < 0.5) continue;
@@ -297,8 +307,12 @@ export function createNetwork({
   };
 }
 
-function isWrite({ method, path, body }: SentRequest): boolean {
-  return method !== "GET" && !path.includes("/leases/") && body?.includes('"dryRun":true') !== true;
+function isWrite(request: SentRequest): boolean {
+  return request.method !== "GET" && !isForLease(request) && request.body?.includes('"dryRun":true') !== true;
+}
+
+function isForLease({ path }: SentRequest): boolean {
+  return path.includes("/leases/");
 }
 
 function page(status: number, text: string): SentReply {

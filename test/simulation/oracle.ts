@@ -23,6 +23,7 @@ const invariants = [
   "nothing is wrongly reported",
   "no secret leaves the sink",
   "no one-time token is lost without a word",
+  "a one-time token that a process had is delivered",
   "what was applied last is kept",
   "a quiet world converges",
   "nothing fails with an error of ours",
@@ -71,6 +72,8 @@ export class Oracle {
   readonly #secrets = new Set<string>();
   readonly #delivered = new Set<string>();
   readonly #toldLost = new Set<string>();
+  readonly #received = new Set<string>();
+  readonly #existsSince = new Map<string, number>();
   readonly #special: Special;
   #rows = { audit: 0, deployments: 0, versions: 0 };
   #changes = 0;
@@ -80,6 +83,7 @@ export class Oracle {
   constructor({ database }: ControlPlaneData, special: Special) {
     this.#queries = queriesOf(database.connection);
     this.#special = special;
+    for (const identity of special.seeded) this.#existsSince.set(identity, 0);
   }
 
   /** The first violation; null while there is none. */
@@ -135,9 +139,10 @@ export class Oracle {
     return this.#held.has(identity) || this.#special.unseen.has(identity) || this.#special.foreign.has(identity);
   }
 
-  /** A token that only the sink may have. */
-  secret(text: string): void {
+  /** A token that only the sink may have, and which it is to have. */
+  secret(identity: string, text: string): void {
     this.#secrets.add(text);
+    this.#received.add(identity);
   }
 
   /** The sink has the one-time token of a resource. */
@@ -194,6 +199,7 @@ export class Oracle {
       if (!CONSTANT.some((one) => one === resource)) continue;
       const made = (this.#made.get(resource) ?? 0) + 1;
       this.#made.set(resource, made);
+      this.#exists(resource, now);
       if (made > 1) this.fail("nothing is doubled", `${resource} was made ${made} times`);
       if (this.#special.unseen.has(resource) && !this.#special.seeded.has(resource))
         this.fail("what cannot be seen is not written", `${resource} was made`);
@@ -220,10 +226,15 @@ export class Oracle {
       );
   }
 
+  #exists(identity: string, now: number): void {
+    if (!this.#existsSince.has(identity)) this.#existsSince.set(identity, now);
+  }
+
   #write(identity: string, { json }: { readonly [column: string]: unknown }, now: number): void {
     const mark = markIn(String(json));
     const before = this.#written.get(identity) ?? [];
     this.#written.set(identity, before);
+    this.#exists(identity, now);
     if (mark === null) {
       this.fail("nothing is written that no commit declares", `${identity} has no mark`);
       return;
@@ -269,9 +280,19 @@ export class Oracle {
       return;
     }
     const since = times.startedAt - START;
+    for (const { identity, action } of applied.plan.steps)
+      if (action === "create" && (this.#existsSince.get(identity) ?? Infinity) < since)
+        this.fail("nothing is wrongly reported", `${name} says that ${identity} is absent`);
     const { outcomes } = applied.report;
     for (const { identity, result, error } of outcomes) {
-      if (error !== null && TOKEN_ERRORS.has(error.code)) this.#toldLost.add(identity);
+      if (error !== null && TOKEN_ERRORS.has(error.code)) {
+        this.#toldLost.add(identity);
+        if (this.#received.has(identity) && this.#special.writers === 1)
+          this.fail(
+            "a one-time token that a process had is delivered",
+            `${name} says that nobody has that of ${identity}`,
+          );
+      }
       if (result === "created" || result === "updated") this.#toldWritten(name, identity);
       // The outcome of an interrupted write, which may be of an earlier commit, is told beside that of the step.
       if (outcomes.filter((one) => one.identity === identity).length > 1) continue;
@@ -282,7 +303,9 @@ export class Oracle {
         if (!written.some((one) => one.mark === mark))
           this.fail("nothing is wrongly reported", `${name} says that ${identity} was ${result} as ${mark}`);
       }
-      if (error?.message.startsWith("nothing was sent") && written.some((one) => one.mark === mark && one.at >= since))
+      // Of two daemons, the other one may have written it meanwhile.
+      const isUnsent = error?.message.startsWith("nothing was sent") && this.#special.writers === 1;
+      if (isUnsent && written.some((one) => one.mark === mark && one.at >= since))
         this.fail("nothing is wrongly reported", `${name} says that ${identity} was not sent as ${mark}`);
       if (result !== "unchanged") continue;
       // It was so at some moment of the pass.
@@ -319,6 +342,7 @@ export class Oracle {
   /** The state of a daemon is lost. */
   lost(): void {
     this.#hasApplied = false;
+    this.#received.clear();
   }
 
   /** What is told outside of the sink. */

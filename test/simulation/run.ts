@@ -2,7 +2,8 @@
 // among processes, and `--replay` runs a script from a file and tells in words what happens.
 import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { loadSources } from "./load-sources.ts";
@@ -146,7 +147,16 @@ function resultText({ seeds, scripts, steps, seconds, counts }: SimulationResult
     "| what | how often |",
     "| --- | ---: |",
     ...rows,
+    "",
+    "It has found these faults of the product, each of which is now a script in `test/simulation/faults` that the suite runs:",
+    "",
+    ...found().map((fault) => `- ${fault}`),
   ].join("\n");
+}
+
+function found(): readonly string[] {
+  const files = globSync("*.json", { cwd: join(import.meta.dirname, "faults") });
+  return files.map((file) => file.replace(/\.json$/, "").replaceAll("-", " ")).toSorted();
 }
 
 async function prepare(): Promise<void> {

@@ -66,9 +66,9 @@ export const safeguards: readonly Safeguard[] = [
     replace: "key: newIntent.key",
   },
   {
-    name: "planning again after a standby",
-    find: "      takeovers += 1;\n      return null;",
-    replace: "      takeovers += 1;",
+    name: "reading the newest commit once the lease was taken from another process",
+    find: "          isBehind = true;\n          return null;",
+    replace: "          isBehind = true;\n          return writer;",
   },
   {
     name: "writing no older commit after another process",
@@ -156,9 +156,9 @@ export const safeguards: readonly Safeguard[] = [
     replace: "return true;",
   },
   {
-    name: "comparing a row of live with what is known of it",
-    find: "else if (known?.isInSync(identity, row.digest)) inSync.add(identity);",
-    replace: "else if (known !== null) inSync.add(identity);",
+    name: "reading live of a resource again whose manifest has changed",
+    find: "record !== undefined && record.manifest === digest && record.receipt === receipt;",
+    replace: "record !== undefined && record.receipt === receipt;",
   },
   {
     name: "calling a write unclear after a server error",

@@ -25,10 +25,12 @@ export type Happening =
       readonly times: number;
       /** Whether only writes meet it. @default false */
       readonly writes?: boolean;
+      /** Whether only its requests for a lease meet it. @default false */
+      readonly leases?: boolean;
     }
   /** The remote cannot be reached, for so many milliseconds. */
   | { readonly is: "outage"; readonly ms: number }
-  /** The disk of a process is full, for so many writes. */
+  /** The disk of a process is full, for so many writes; or the sink of the first daemon, for so many deliveries. */
   | { readonly is: "full"; readonly on: string; readonly times: number }
   /** A process is killed at its nth call of a seam, and starts again after so many milliseconds. */
   | {
@@ -78,7 +80,7 @@ export const RESOURCES = [
 const READABLE = RESOURCES.filter((identity) => !identity.startsWith("team/"));
 
 /** How long a round lasts for each event in it, on average. */
-const EVENT_MS = 1000;
+const EVENT_MS = 700;
 
 /** How soon after a commit what meets its writes happens. */
 const WITH_COMMIT_MS = 400;
@@ -90,6 +92,9 @@ const NEWER_MS = [300, 2200] as const;
 const SETTLE_MS = 3000;
 
 const LATE: readonly NetworkFault[] = ["late request"];
+
+/** What the requests for a lease meet: as long as one needs, a daemon does not get or renew it. */
+const OF_LEASES: readonly NetworkFault[] = ["too many requests", "refused connection", "lost request", "server error"];
 const ROUNDS = 6;
 
 /** Writes a script: the same one for the same seed. */
@@ -108,20 +113,24 @@ export function scriptOf(seed: number): Script {
 type Drawn = Omit<Script, "seed" | "rounds">;
 
 function roundOf(draw: Draw, world: Drawn, isFirst: boolean): readonly ScriptEvent[] {
-  const count = 5 + Math.floor(draw() ** 2 * 75);
+  const count = 7 + Math.floor(draw() ** 2 * 105);
   const roundMs = 4000 + count * EVENT_MS * (0.5 + draw());
   const events = Array.from({ length: count }, (): readonly ScriptEvent[] => {
     const event = { at: Math.floor(draw() * roundMs), ...happening(draw, world, isFirst) };
     if (event.is !== "push" || draw() < 0.4) return [event];
     // What goes wrong with the writes of a commit is rare where it comes by itself.
     if (draw() < 0.3) return [event, ...cutOff(draw, world, event)];
+    if (!world.documentedOnly && draw() < 0.15) return [event, ...refused(draw, world, event)];
     const troubles = Array.from({ length: 1 + Math.floor(draw() * 3) }, (): ScriptEvent => {
       return { at: event.at + Math.floor(draw() * WITH_COMMIT_MS), ...trouble(draw, world, event.changes) };
     });
     return [event, ...troubles];
   });
   const last = world.daemons === 2 && draw() < 0.4 ? takeOver(draw, roundMs + SETTLE_MS) : [];
-  return [...events.flat(), ...last].toSorted((one, other) => one.at - other.at);
+  // The account is made in the first round.
+  const sink: readonly ScriptEvent[] =
+    isFirst && draw() < 0.4 ? [{ at: 0, is: "full", on: "sink", times: 1 + Math.floor(draw() * 3) }] : [];
+  return [...sink, ...events.flat(), ...last].toSorted((one, other) => one.at - other.at);
 }
 
 /**
@@ -150,6 +159,19 @@ function cutOff(
   return [...cut, newer];
 }
 
+/** A person writes what a commit changes too: its writes arrive twice, and are refused while that is being deployed. */
+function refused(
+  draw: Draw,
+  world: Drawn,
+  { at, changes }: Extract<ScriptEvent, { is: "push" }>,
+): readonly ScriptEvent[] {
+  const edits = changes.map((resource): ScriptEvent => {
+    return { at: at + Math.floor(draw() * WITH_COMMIT_MS), is: "edit", resource };
+  });
+  const met = { at, is: "fault", fault: "duplicated request", skip: 0, times: changes.length, writes: true } as const;
+  return [...edits, ...healingOf(world).map((on) => ({ ...met, on }))];
+}
+
 /** Each of two daemons applies a commit, and the first one starts anew and takes over while the remote is away. */
 function takeOver(draw: Draw, at: number): readonly ScriptEvent[] {
   const changes = [pick(draw, RESOURCES)];
@@ -169,6 +191,10 @@ function takeOver(draw: Draw, at: number): readonly ScriptEvent[] {
 function trouble(draw: Draw, world: Drawn, changes: readonly string[]): Happening {
   const on = pick(draw, healingOf(world));
   const chance = draw();
+  if (world.daemons === 2 && draw() < 0.2) {
+    const times = 3 + Math.floor(draw() * 25);
+    return { is: "fault", on, fault: pick(draw, OF_LEASES), skip: 0, times, leases: true };
+  }
   if (chance < 0.2) return { is: "push", changes };
   if (chance < 0.55) {
     const ms = Math.floor(20 + draw() * (draw() < 0.7 ? 500 : 9000));
@@ -201,7 +227,7 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
   const count = (most: number): number => 1 + Math.floor(draw() * most);
   const ms = (): number => millisecondsOf(draw);
   const choices: readonly (readonly [weight: number, make: () => Happening])[] = [
-    [42, () => ({ is: "push", changes: some() })],
+    [30, () => ({ is: "push", changes: some() })],
     [9, () => ({ is: "toggle", resource: resource() })],
     [9, () => ({ is: "revert", back: 1 + Math.floor(draw() * 3) })],
     [9, () => ({ is: "break", resource: resource() })],
@@ -219,7 +245,7 @@ function happening(draw: Draw, world: Drawn, isFirst: boolean): Happening {
       },
     ],
     [9, () => ({ is: "outage", ms: ms() })],
-    [8, () => ({ is: "full", on: pick(draw, [...clients, "server"]), times: 1 + Math.floor(draw() * 3) })],
+    [12, () => ({ is: "full", on: pick(draw, [...clients, "server"]), times: 1 + Math.floor(draw() * 3) })],
     [
       20,
       () => {
@@ -273,11 +299,13 @@ export function inWords(event: Happening): string {
     case "release":
       return `a person releases ${event.resource}`;
     case "fault":
-      return `${event.on} meets ${event.times} × ${event.fault}, after ${event.skip} ${event.writes === true ? "writes" : "requests"}`;
+      return `${event.on} meets ${event.times} × ${event.fault}, after ${event.skip} ${event.leases === true ? "requests for its lease" : event.writes === true ? "writes" : "requests"}`;
     case "outage":
       return `the git remote is away for ${event.ms} ms`;
     case "full":
-      return `the disk of ${event.on} is full for ${event.times} writes`;
+      return event.on === "sink"
+        ? `the sink is full for ${event.times} deliveries`
+        : `the disk of ${event.on} is full for ${event.times} writes`;
     case "kill":
       return `${event.on} is killed ${event.writes === true ? `when it has sent write ${event.nth}` : `at its call ${event.nth} of a seam`}, and starts again ${event.ms} ms later`;
     case "stop":

@@ -63,6 +63,8 @@ type Slot = {
   running: SimulatedDaemon | null;
   /** How long after its end it starts again, in milliseconds. */
   restartMs: number;
+  /** Whether it is not to start again for now. */
+  isAway: boolean;
   /** Passes that began after the world has become quiet, and have ended. */
   quiet: EndedPass[];
 };
@@ -191,7 +193,7 @@ class World {
   }
 
   #start(one: Slot): void {
-    if (one.running?.process.isAlive() === true) return;
+    if (one.isAway || one.running?.process.isAlive() === true) return;
     const { name, sync } = one;
     const process = this.#process(name, false, () => {
       this.#tell(`${name} is killed`);
@@ -207,7 +209,7 @@ class World {
       guardsAdoption: this.#script.isLimited === true,
       repository: this.#repository,
       network: this.#network,
-      onToken: (token) => this.#oracle.secret(token),
+      onToken: (identity, token) => this.#oracle.secret(identity, token),
       onDelivered: (identity) => this.#oracle.delivered(identity),
       observer: {
         begin: () => {
@@ -330,6 +332,11 @@ class World {
           this.#repository.isReachable = true;
         });
       case "full":
+        if (event.on === "sink") {
+          const [first] = this.#slots;
+          if (first !== undefined) first.disk.sink.failures = event.times;
+          return;
+        }
         return (event.on === "server" ? this.#server?.process : this.#named(event.on)?.running?.process)?.failWrites(
           event.times,
         );
@@ -445,8 +452,32 @@ class World {
     if (this.#script.daemons === 1 && !this.#wasStateLost) this.#oracle.tokens();
     this.#isConverged = true;
     this.#isStateLost = false;
+    if (this.#script.daemons === 2) await this.#takeOver(isOver);
     // Before its first write a daemon writes nothing where somebody else manages a part.
     if (this.#script.isLimited === true) this.#push(new Map([...this.#declared, [FOREIGN, this.#mark("c")]]));
+  }
+
+  /** Kills the daemon that writes: the one that stands by has to apply the next commit. */
+  async #takeOver(isOver: () => boolean): Promise<void> {
+    const healing = this.#slots.filter(({ sync }) => sync === "heal");
+    const leading = healing.find(({ quiet }) => quiet.filter(isApplied).length > QUIET_PASSES);
+    const standingBy = healing.find((one) => one !== leading);
+    if (leading === undefined || standingBy === undefined) return;
+    leading.isAway = true;
+    leading.running?.process.kill();
+    this.#push(this.#changed([RESOURCES[0]]));
+    const commit = this.#oracle.pushes.at(-1)?.commit;
+    standingBy.quiet = [];
+    this.#quietSince = this.#scheduler.now;
+    const hasTakenOver = (): boolean => standingBy.quiet.some(({ seen }) => seen.applied?.report.revision === commit);
+    const deadline = this.#scheduler.now + CONVERGE_MS;
+    while (!hasTakenOver() && !isOver() && this.#scheduler.now < deadline)
+      await this.#runUntil(this.#scheduler.now + 1000, isOver);
+    if (!hasTakenOver() && !isOver())
+      this.#oracle.fail("a quiet world converges", `${standingBy.name} does not take over`);
+    this.#quietSince = null;
+    leading.isAway = false;
+    this.#start(leading);
   }
 }
 
@@ -467,7 +498,7 @@ function isOurs(error: unknown): boolean {
 }
 
 function slot(name: string, sync: Slot["sync"]): Slot {
-  return { name, sync, disk: emptyDisk(), running: null, restartMs: RESTART_MS, quiet: [] };
+  return { name, sync, disk: emptyDisk(), running: null, restartMs: RESTART_MS, isAway: false, quiet: [] };
 }
 
 /** What a control plane with only the documented operations must have before, or whose daemons may not create it. */

@@ -31,6 +31,9 @@ ${table(
 - *Wrongly reported*: a report, an exit code or a message contradicts the audit log, or the next apply does not correct
   everything.
 
+The same code also runs in virtual time, where a million events take minutes: [Simulation](simulation.md) publishes its
+seeds, its events by kind, what it has found, and which of its safeguards it misses when they are gone.
+
 ## The sweeps
 
 Brackets name the system that the sweep ran on. *full* is a control plane with all operations of \`holdfast serve\`. *documented-only* is a control plane with the 20
