@@ -4,7 +4,13 @@ import {
   decisionsAt,
   type Hold,
   heldResources,
+  holdOn,
+  holdOnStage,
   holdsAt,
+  holdText,
+  isCommitPrefix,
+  isReleased,
+  isStage,
   withHold,
   withoutHold,
   withProposalHolds,
@@ -81,4 +87,46 @@ test("a hold of what is proposed for git is no hold of a person's, and is rememb
   expect(withoutHold(decisions, "team/web").holds[1]).toMatchObject({ what: "team/web", pullRequest: { number: 21 } });
   expect(withHold(decisions, { ...person, what: "team/web" }).holds).toHaveLength(2);
   expect(withProposalHolds(decisions, []).holds).toEqual([person]);
+});
+
+test("a hold is on a resource, a commit or a stage", () => {
+  const hold = (what: string): Hold => ({ what, reason: "waits", until: END });
+  const decisions = { holds: [hold("team/ml"), hold("abcdef1"), hold("stage/prod")], released: ["1234567"] };
+  expect([...heldResources(decisions).keys()]).toEqual(["team/ml"]);
+  expect(holdOnStage(decisions)?.what).toBe("stage/prod");
+  expect(holdOn(decisions, "abcdef1234")?.what).toBe("abcdef1");
+  expect([holdOn(decisions, "abcdef2234"), holdOn(decisions, "team/ml"), holdOnStage(NONE)]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  expect([isReleased(decisions, "1234567890"), isReleased(decisions, "123456")]).toEqual([true, false]);
+  expect([isStage("stage/prod"), isStage("team/stage/prod")]).toEqual([true, false]);
+});
+
+test.each([
+  ["abcdef1", true],
+  ["abcdef", false],
+  ["abcdefg", false],
+  ["a".repeat(64), true],
+  ["a".repeat(65), false],
+  ["xabcdef1", false],
+])("%s is the beginning of a commit: %s", (text, is) => {
+  expect(isCommitPrefix(text)).toBe(is);
+});
+
+test("a hold is told with who made it, and the commit that waits", () => {
+  const hold: Hold = { what: "team/ml", reason: "incident 12", until: END, by: "Ada" };
+  expect(holdText(hold)).toBe(`team/ml until ${END}: incident 12 (Ada)`);
+  expect(holdText({ ...hold, waiting: { commit: "0123456789abcdef", content: null } })).toBe(
+    `team/ml until ${END}: incident 12 (Ada); commit 0123456789ab waits`,
+  );
+  expect(holdText({ ...hold, waiting: { commit: null, content: null } })).toContain("; a change of its manifest waits");
+});
+
+test("the last hundred releases are kept", () => {
+  let decisions: Parameters<typeof withoutHold>[0] = NONE;
+  for (let at = 0; at < 101; at += 1) decisions = withoutHold(decisions, `abcdef${100 + at}`);
+  expect([decisions.released.length, decisions.released[0]]).toEqual([100, "abcdef101"]);
+  expect(withoutHold(decisions, "team/ml").released).toBe(decisions.released);
 });
