@@ -103,6 +103,12 @@ describe("a target is frozen", () => {
     const times = ["2026-03-07T00:00:00Z", "2026-03-10T00:00:00Z", "2026-03-06T12:00:00Z", "2026-03-07T00:00:00Z"];
     expect(times.map((time) => schedule.at(at(time)) !== null)).toEqual([true, false, false, true]);
   });
+
+  test("from when the first of several windows opens, though it was asked before", () => {
+    const schedule = freezeSchedule([weekend, night]);
+    const times = ["2026-03-06T12:00:00Z", "2026-03-06T17:59:59Z", "2026-03-06T19:00:00Z", "2026-03-06T23:00:00Z"];
+    expect(times.map((time) => schedule.at(at(time)) !== null)).toEqual([false, false, true, true]);
+  });
 });
 
 describe("the next freeze", () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Decision } from "../../../../src/core/decide/decision.ts";
 import { guardedSteps, guardMessages } from "../../../../src/core/guards/guarded-steps.ts";
 import {
+  firstWriteGuard,
   guardDetail,
   isLooserGuard,
   MAY_EXIST,
@@ -62,8 +64,15 @@ describe("the guards of a daemon", () => {
       names.map((name) => [`service/c1:ws1/${name}`, present(service({ name, replicas: 1 }))]),
     );
     const receipts = names.map((name) => recorded(service({ name, replicas: 1 })));
-    const { summary } = plan(manifests, { live, recorded: receipts, guards: { refused } }).plan;
-    expect(summary).toMatchObject(holds ? { update: 0, block: changed } : { update: changed, block: 0 });
+    const created = { "service/c1:ws1/new": { state: "absent" } } as const;
+    const { summary } = plan([...manifests, declare(service({ name: "new" }))], {
+      live: { ...live, ...created },
+      ...{ recorded: receipts, guards: { refused } },
+    }).plan;
+    expect(summary).toMatchObject({
+      create: 1,
+      ...(holds ? { update: 0, block: changed } : { update: changed, block: 0 }),
+    });
   });
 });
 
@@ -112,6 +121,29 @@ describe("a step that is held back", () => {
       "held back before the target's first write: 2 resources that are somebody else's must be adopted or allowed first",
     );
   });
+});
+
+test.each<[string, string, readonly (readonly [Risk, string])[], boolean]>([
+  ["somebody else's", "block", [["adopts", "labels"]], true],
+  [
+    "somebody else's, beside another danger",
+    "block",
+    [
+      ["exposure", "port 80"],
+      ["adopts", "labels"],
+    ],
+    true,
+  ],
+  ["somebody else's that cannot be read", "block", [["adopts", UNREAD]], true],
+  ["what only may exist", "block", [["adopts", `${MAY_EXIST}, since no operation reads it`]], false],
+  ["another danger", "block", [["exposure", "port 80"]], false],
+  ["nothing", "block", [], false],
+  ["what is allowed", "update", [["adopts", "labels"]], false],
+])("the first write waits for %s, or not", (_, action, given, waits) => {
+  const dangers = given.map(([risk, text]) => ({ risk, path: null, text }));
+  const decision = { action, dangers } as unknown as Decision;
+  expect(firstWriteGuard([decision], { refused, isFirst: true }) !== null).toBe(waits);
+  expect(firstWriteGuard([decision], { refused })).toBeNull();
 });
 
 describe("the dangers of a step in words", () => {
