@@ -41,6 +41,16 @@ test("the newest answer is named first, whatever the order in which they were re
   );
 });
 
+test("a resource that has passed is counted, and not named among those that have not", () => {
+  const passed = receipt({ identity: "chat_prompt/r/other" });
+  expect(gateStatus([gate], [red, passed])).toMatchObject({
+    passed: 1,
+    failed: 1,
+    closed: [{ identity: red.identity }],
+  });
+  expect(gateStatus([gate], [red, passed]).closed).toHaveLength(1);
+});
+
 test("a gate that stands in another line is the same gate, and is named there", () => {
   const place = { file: "targets.yaml", line: 8 };
   expect(gateStatus([{ ...gate, place }], [red])).toMatchObject({ failed: 1, closed: [{ place }] });

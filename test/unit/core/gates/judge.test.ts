@@ -85,6 +85,7 @@ describe("a gate over a metric", () => {
   test("has an upper bound too", () => {
     const gate = { ...accuracy, atLeast: null, atMost: 0.1 };
     expect(judgeMetric(gate, versionWith([measured(0.1)])).verdict).toBe("pass");
+    expect(judgeMetric(gate, versionWith([measured(-1)])).verdict).toBe("pass");
     expect(judgeMetric(gate, versionWith([measured(0.2)]))).toMatchObject({
       verdict: "fail",
       score: 0.2,
@@ -97,6 +98,13 @@ describe("a gate over a metric", () => {
     expect(newestVersion([young, old])).toBe(young);
     expect(newestVersion([old, { ...young, registeredAt: Number.NaN }])).toBe(old);
     expect(newestVersion([])).toBeNull();
+    const oldest = { ...old, registeredAt: 500 };
+    for (const all of [
+      [old, young],
+      [oldest, young, old],
+      [old, oldest, young],
+    ])
+      expect(newestVersion(all)).toBe(young);
   });
 });
 
@@ -166,6 +174,14 @@ describe("a gate over a job", () => {
     });
   });
 
+  test.each<[object, string, string]>([
+    [{ exitCode: null }, "pass", "run run-5 since r/m@3: FINISHED"],
+    [{ exitCode: "1" }, "pass", "run run-5 since r/m@3: FINISHED"],
+    [{ endTime: registeredAt + 5 }, "pass", "run run-5 since r/m@3: FINISHED, exit code 0"],
+  ])("judges a run with %j", (more, verdict, summary) => {
+    expect(judgeRun("job/c:w/check", version, [run(5, more)])).toEqual({ verdict, score: null, summary });
+  });
+
   test("tells no more where no run has begun at all", () => {
     expect(judgeRun("job/c:w/check", version, []).summary).toBe(
       "no run of job/c:w/check has begun since r/m@3 was registered",
@@ -225,6 +241,7 @@ describe("a gate over a service", () => {
     expect(scored('{"pass":true,"summary":"x","score":0.5}')).toEqual({ verdict: "pass", score: 0.5, summary: "x" });
     expect(scored('{"pass":true,"summary":"x"}')).toEqual({ verdict: "pass", score: null, summary: "x" });
     expect(scored("{")).toMatchObject({ verdict: "unanswered", score: null });
+    expect(scored('{"pass":true,"summary":" two\\n  lines "}').summary).toBe("two lines");
   });
 });
 
@@ -255,6 +272,8 @@ describe("gates", () => {
     ["**/ranker", true],
     ["*/r/*", true],
     ["model**", true],
+    ["mo**@3", true],
+    ["mo**/x/y", true],
     ["model-version/r/m@3", true],
     ["chat_prompt/**", false],
     ["chat**", false],
@@ -285,6 +304,7 @@ describe("gates", () => {
       expect.arrayContaining(["chat_prompt", "model-version"]),
     );
     expect(judgedBy({ is: "metric", match: null }, kinds).types).toEqual(["model-version"]);
+    expect(judgedBy({ is: "run", match: "chat_prompt/**" }, kinds).isAnyMatched).toBe(true);
   });
 
   test("are named by what they ask, and where they are configured", () => {
