@@ -5,7 +5,7 @@ import type { Shape } from "../../../../src/contract/manifest-shape.ts";
 import { type MatchingPatch, patchChanges } from "../../../../src/core/patch/document-changes.ts";
 import { mergePatch } from "../../../../src/core/patch/merge-patch.ts";
 import { UNPATCHED } from "../../../../src/core/patch/origin.ts";
-import { patchBetween } from "../../../../src/core/patch/patch-between.ts";
+import { combinedPatch, patchBetween, splitPatch } from "../../../../src/core/patch/patch-between.ts";
 
 const VALUE: Shape = { is: "value" };
 const OBJECT: Shape = { is: "object", fields: { x: VALUE, y: VALUE } };
@@ -91,4 +91,100 @@ describe("the changes to patches", () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe("the smallest patch", () => {
+  const item = (name: string, x: number, more: JsonObject = {}) => ({ name, image: { x, y: 1 }, ...more });
+
+  test.each<[JsonObject, JsonObject, JsonObject]>([
+    [{ a: 1 }, { a: 1 }, {}],
+    [{ a: 1, image: { x: 1, y: 1 } }, { a: 1, image: { x: 2, y: 1 } }, { image: { x: 2 } }],
+    [{ a: 1, image: { x: 1 } }, { image: { x: 1, y: 2 } }, { image: { y: 2 }, a: null }],
+    [{ a: 1 }, { a: { x: 1 } }, { a: { x: 1 } }],
+    [{ a: { x: 1 } }, { a: 1 }, { a: 1 }],
+    [{ plain: [1] }, { plain: [1, 2] }, { plain: [1, 2] }],
+    [{}, { keyed: [item("p", 1)] }, { keyed: [item("p", 1)] }],
+    [{ keyed: "text" }, { keyed: [item("p", 1)] }, { keyed: [item("p", 1)] }],
+    [{ keyed: [] }, { keyed: [] }, {}],
+    [{ keyed: [item("p", 1)] }, { keyed: [] }, { keyed: [{ name: "p", $delete: true }] }],
+    [{ keyed: [item("p", 1)] }, { keyed: [item("p", 1), item("q", 1)] }, { keyed: [item("q", 1)] }],
+    [
+      { keyed: [item("p", 1, { zone: "eu" }), item("p", 1)] },
+      { keyed: [item("p", 2, { zone: "eu" })] },
+      {
+        keyed: [
+          { name: "p", zone: "eu", image: { x: 2 } },
+          { name: "p", $delete: true },
+        ],
+      },
+    ],
+    [{ keyed: [item("p", 1)] }, { keyed: ["p"] }, { keyed: { $replace: ["p"] } }],
+    [{ keyed: ["p"] }, { keyed: [item("p", 1)] }, { keyed: { $replace: [item("p", 1)] } }],
+    [{ keyed: [item("p", 1), item("p", 2)] }, { keyed: [item("p", 3)] }, { keyed: { $replace: [item("p", 3)] } }],
+    [
+      { keyed: [item("p", 1)] },
+      { keyed: [item("p", 2), item("p", 3)] },
+      { keyed: { $replace: [item("p", 2), item("p", 3)] } },
+    ],
+  ])("that makes of %j %j is %j", (before, after, patch) => {
+    expect(patchBetween(SHAPE, before, after)).toEqual(patch);
+  });
+});
+
+test.each<[JsonObject, JsonObject, JsonObject]>([
+  [{ a: 1 }, { image: { x: 1 } }, { a: 1, image: { x: 1 } }],
+  [{ a: 1 }, { a: null }, { a: null }],
+  [{ a: null }, { a: { x: 1 } }, { a: { x: 1 } }],
+  [{ a: 1 }, { a: { x: 1 } }, { a: { x: 1 } }],
+  [{ image: { x: 1, y: 1 } }, { image: { x: 2 } }, { image: { x: 2, y: 1 } }],
+  [{ image: { x: 1 } }, { image: 1 }, { image: 1 }],
+  [{ keyed: [{ name: "p", image: { x: 1 } }] }, { keyed: { $replace: [] } }, { keyed: { $replace: [] } }],
+  [{ keyed: { $replace: [] } }, { keyed: { $replace: [{ name: "p" }] } }, { keyed: { $replace: [{ name: "p" }] } }],
+  [
+    { keyed: { $replace: [{ name: "p" }] } },
+    { keyed: [{ name: "q" }] },
+    { keyed: { $replace: [{ name: "p" }, { name: "q" }] } },
+  ],
+  [{ keyed: {} }, { keyed: [{ name: "q" }] }, { keyed: { $replace: [{ name: "q" }] } }],
+  [{ keyed: 1 }, { keyed: [{ name: "q" }] }, { keyed: [{ name: "q" }] }],
+  [
+    { keyed: [{ name: "p", image: { x: 1 } }, { name: "r" }] },
+    { keyed: [{ name: "q" }, { name: "p", image: { y: 2 } }] },
+    { keyed: [{ name: "p", image: { x: 1, y: 2 } }, { name: "r" }, { name: "q" }] },
+  ],
+  [
+    { keyed: [{ name: "p", image: {} }] },
+    { keyed: [{ name: "p", $delete: true }] },
+    { keyed: [{ name: "p", $delete: true }] },
+  ],
+  [
+    { keyed: [{ name: "p", $delete: true }] },
+    { keyed: [{ name: "p", image: {} }] },
+    { keyed: [{ name: "p", image: {} }] },
+  ],
+])("the patches %j and %j are %j in one", (first, second, combined) => {
+  expect(combinedPatch(SHAPE, first, second)).toEqual(combined);
+});
+
+test.each<[JsonObject, JsonObject, JsonObject, JsonObject]>([
+  [{ a: 1, b: 2 }, { a: 3 }, { a: 1 }, { b: 2 }],
+  [{ a: null }, { a: 3 }, { a: null }, {}],
+  [{ image: { x: 1, y: 2 } }, { image: { x: 3 } }, { image: { x: 1 } }, { image: { y: 2 } }],
+  [{ image: { x: 1 } }, { image: { x: 3 } }, { image: { x: 1 } }, {}],
+  [{ image: { y: 1 } }, { image: { x: 3 } }, {}, { image: { y: 1 } }],
+  [{ image: 1 }, { image: { x: 3 } }, { image: 1 }, {}],
+  [{ image: { x: 1 } }, { image: 3 }, { image: { x: 1 } }, {}],
+  [{ keyed: { $replace: [] } }, { keyed: { x: 3 } }, { keyed: { $replace: [] } }, {}],
+  [{ keyed: { x: 1 } }, { keyed: { $replace: [] } }, { keyed: { x: 1 } }, {}],
+])("of the patch %j, one of %j sets %j, and not %j", (patch, by, inside, rest) => {
+  expect(splitPatch(patch, by)).toEqual({ inside, rest });
+});
+
+test("a document that cannot be read, or matches others, stays as it is with all before it", () => {
+  const unread = { match: ID, patch: null };
+  const { edits, added } = changed({ a: 1 }, { a: 2 }, [own({ a: 1 }), unread]);
+  expect([edits.size, added]).toEqual([0, { a: 2 }]);
+  expect(changed({ a: 1 }, { a: 1 }, [own({ a: 1 })])).toMatchObject({ added: null, edits: new Map() });
+  const after = own({ image: { x: 1 } });
+  expect([...changed({ a: 1 }, { a: 2 }, [unread, after]).edits]).toEqual([[after, { image: { x: 1 }, a: 2 }]]);
 });

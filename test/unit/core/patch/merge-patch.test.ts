@@ -75,19 +75,107 @@ describe("a merge patch", () => {
     expect(originAt(origin, "/keyed/0/name")).toEqual({ from: 1, pointer: "/patch/keyed/$replace/0/name" });
   });
 
-  test.each<[string, JsonObject, string]>([
-    ["a removal of nothing", { keyed: [{ name: "q", $delete: true }] }, "/patch/keyed/0/$delete"],
-    ["a removal that is not true", { keyed: [{ name: "x", $delete: "yes" }] }, "/patch/keyed/0/$delete"],
-    ["a removal with another field", { keyed: [{ name: "x", $delete: true, free: 1 }] }, "/patch/keyed/0/free"],
-    ["a removal of a field", { free: { $delete: true } }, "/patch/free/$delete"],
-    ["a removal in a list without a key", { plain: [{ name: "x", $delete: true }] }, "/patch/plain/0/$delete"],
-    ["two items with one key", { keyed: [{ name: "x" }, { name: "x", free: 1 }] }, "/patch/keyed/1"],
-    ["an item without a key", { keyed: [{ zone: "any" }] }, "/patch/keyed/0"],
-    ["an item that is no object", { keyed: ["x"] }, "/patch/keyed/0"],
-    ["a replacement by no list", { keyed: { $replace: "x" } }, "/patch/keyed/$replace"],
-    ["a replacement that does not stand alone", { keyed: { $replace: [], a: 1 } }, "/patch/keyed/$replace"],
-  ])("has a fault at its own place for %s", (_, patch, pointer) => {
-    expect(merged({ keyed: [{ name: "x" }] }, patch).faults.map((fault) => fault.pointer)).toEqual([pointer]);
+  const byKey = "Items of this list merge by `name` and `zone`. Write `{ $replace: [...] }` in place of the list.";
+  const removal = "In a list with a key write `{ KEY, $delete: true }`; null removes a field.";
+  const replacement = [
+    "`$replace` takes a list, and stands alone",
+    "Write `{ $replace: [...] }` in place of the list.",
+  ] as const;
+  const ofNoKey = (name: string) =>
+    [`\`${name}\` in a list without a key, which is replaced as a whole`, "Write the whole list."] as const;
+
+  test.each<[JsonObject, string, string, string]>([
+    [
+      { keyed: [{ name: "q", $delete: true }] },
+      "/keyed/0/$delete",
+      "`$delete` removes nothing: the list has no such item",
+      "Remove it.",
+    ],
+    [{ keyed: [{ name: "x", $delete: "yes" }] }, "/keyed/0/$delete", "`$delete` takes true alone", removal],
+    [
+      { keyed: [{ name: "x", zone: "any", $delete: true, "a/b": 1 }] },
+      "/keyed/0/a~1b",
+      "a field beside `$delete` that is no part of the key",
+      removal,
+    ],
+    [{ free: { $delete: true } }, "/free/$delete", "`$delete` stands in no item of a list with a key", removal],
+    [{ plain: [{ $delete: true }] }, "/plain/0/$delete", ...ofNoKey("$delete")],
+    [{ plain: [{ b: [{ $replace: [] }] }] }, "/plain/0/b/0/$replace", ...ofNoKey("$replace")],
+    [{ keyed: { $replace: [{ $delete: true }] } }, "/keyed/$replace/0/$delete", ...ofNoKey("$delete")],
+    [
+      { keyed: [{ name: "x" }, { name: "x", free: 1 }] },
+      "/keyed/1",
+      "an item with the key of an earlier one of this list",
+      "Write both as one item.",
+    ],
+    [{ keyed: [{ zone: "any" }] }, "/keyed/0", "an item without its key `name`", byKey],
+    [{ keyed: [{ name: null }] }, "/keyed/0", "an item without its key `name`", byKey],
+    [{ keyed: ["x"] }, "/keyed/0", "an item that is no object, in a list with a key", byKey],
+    [{ keyed: { $replace: "x" } }, "/keyed/$replace", ...replacement],
+    [{ keyed: { $replace: [], a: 1 } }, "/keyed/$replace", ...replacement],
+  ])("has a fault at its own place for %j", (patch, pointer, summary, detail) => {
+    const { faults } = merged({ keyed: [{ name: "x" }] }, patch);
+    expect(faults).toEqual([{ pointer: `/patch${pointer}`, code: "patch", summary, detail }]);
+  });
+
+  test("leaves out what is wrong, and merges the rest", () => {
+    const keyed = [{ name: "x" }];
+    const ofItems = (...items: readonly Json[]) => merged({ keyed }, { keyed: items }).value.keyed;
+    expect(ofItems("y", { zone: "eu" }, { name: "z" })).toEqual([{ name: "x" }, { name: "z" }]);
+    expect(ofItems({ name: "q", $delete: true }, { name: "x", free: 1 })).toEqual([{ name: "x", free: 1 }]);
+    expect(ofItems({ name: "x", free: 1 }, { name: "x", free: 2 })).toEqual([{ name: "x", free: 2 }]);
+    expect(merged({ keyed }, { keyed: { $replace: "x" } }).value).toEqual({ keyed });
+    expect(merged({}, { keyed: { $replace: "x" } }).value).toEqual({ keyed: [] });
+    expect(merged({ free: { a: 1 } }, { free: { $delete: true, b: 2 } }).value).toEqual({ free: { a: 1, b: 2 } });
+  });
+
+  test("has no fault where a key is null or missing that has a default, nor where markers are names of free fields", () => {
+    for (const patch of [
+      { keyed: [{ name: "x", zone: null }, { name: "y" }] },
+      { keyed: [{ name: "x", zone: "any", $delete: true }] },
+      { keyed: { $replace: [{ name: "y" }] }, free: { list: [{ delete: true }, ["replace"], null] } },
+    ])
+      expect(merged({ keyed: [{ name: "x" }] }, patch).faults).toEqual([]);
+  });
+
+  test("makes a list of items of what is no list, and of a list that is missing", () => {
+    const patch = { keyed: [{ name: "x", free: { a: null } }] };
+    for (const before of [{}, { keyed: "text" }, { keyed: null }]) {
+      const { value, origin } = merged(before, patch);
+      expect(value).toEqual({ keyed: [{ name: "x", free: {} }] });
+      expect(originAt(origin, "/keyed")).toEqual({ from: 1, pointer: "/patch/keyed" });
+      expect(originAt(origin, "/keyed/0/name")).toEqual({ from: 1, pointer: "/patch/keyed/0/name" });
+    }
+    expect(merged({ keyed: ["x", { name: "y" }] }, { keyed: [{ name: "y", free: 1 }] }).value).toEqual({
+      keyed: ["x", { name: "y", free: 1 }],
+    });
+  });
+
+  test("says where removed fields and items are removed, also after another patch", () => {
+    const { origin } = merged(
+      { a: "b", keyed: [{ name: "x" }, { name: "y" }], free: { k: { l: 1 } } },
+      { a: null, keyed: [{ name: "x", $delete: true }], free: { "k/m": 2 } },
+      { keyed: [{ name: "z" }], free: { k: "text" } },
+    );
+    const places = ["/a", "/keyed", "/keyed/x:any", "/keyed/0", "/keyed/1", "/free", "/free/k~1m", "/free/k", "/b"];
+    expect(places.map((place) => originAt(origin, place))).toEqual([
+      { from: 1, pointer: "/patch/a" },
+      { from: 0, pointer: "/keyed" },
+      { from: 1, pointer: "/patch/keyed/0" },
+      { from: 0, pointer: "/keyed/1" },
+      { from: 2, pointer: "/patch/keyed/0" },
+      { from: 0, pointer: "/free" },
+      { from: 1, pointer: "/patch/free/k~1m" },
+      { from: 2, pointer: "/patch/free/k" },
+      { from: 0, pointer: "/b" },
+    ]);
+  });
+
+  test("replaces a value that is no object from the patch on", () => {
+    const { value, origin } = merged({ free: "text" }, { free: { a: 1 } });
+    expect(value).toEqual({ free: { a: 1 } });
+    expect(originAt(origin, "/free")).toEqual({ from: 1, pointer: "/patch/free" });
+    expect(originAt(origin, "/free/b")).toEqual({ from: 1, pointer: "/patch/free/b" });
   });
 });
 

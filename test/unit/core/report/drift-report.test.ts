@@ -160,3 +160,105 @@ describe("drift", () => {
     expect(report.complete).toBe(false);
   });
 });
+
+describe("a drift report", () => {
+  const receipt = recorded(service({ replicas: 2 }));
+  const by = { createdBy: "id-7", author: "user:ann", createdAt: "2026-11-20T10:00:00.000Z", version: 2 };
+
+  test("names who wrote what drifted", () => {
+    const { drift: found } = one(present(service({ replicas: 5 }), by), { recorded: [receipt] });
+    expect(found[0]?.changedBy).toEqual({ subject: by.author, subjectId: by.createdBy, at: by.createdAt });
+  });
+
+  test("compares with what was live before, where that is known without a record", () => {
+    const own = (manifest: Manifest["value"] | null) => new Map([[identity, { manifest }]]);
+    const strategy = { type: "rolling_update", max_surge_percentage: 25, max_unavailable_percentage: 25 };
+    const live = present(service({ replicas: 5, allow_interception: false, rollout_strategy: strategy }));
+    expect(one(live, { own: own(service({ replicas: 4 })) }).drift).toMatchObject([
+      { state: "drifted", changes: [{ path: "/replicas", before: 4, after: 5, cause: "drift" }] },
+    ]);
+    expect(one(live, { own: own(service({ replicas: 5 })) }).summary).toMatchObject({ drifted: 0, unchanged: 1 });
+    expect(one(live, { own: own(null) }).drift).toMatchObject([{ state: "unrecorded" }]);
+    const ignore = [{ path: "/replicas", reason: "an autoscaler keeps it" }];
+    expect(one(live, { own: own(service({ replicas: 4 })), ignore }).drift).toEqual([]);
+  });
+
+  test("takes what the server adds from a dry run", () => {
+    const returned = service({ replicas: 2, service_account: "added" });
+    const dryRuns = new Map([
+      [identity, { state: "answered", row: { key: "", id: "id-1", manifest: returned, stamp: "" } } as const],
+    ]);
+    const own = new Map([[identity, { manifest: service({ replicas: 4 }) }]]);
+    const live = present(service({ replicas: 4, service_account: "added" }));
+    expect(one(live, { own, dryRuns }).drift).toEqual([]);
+    expect(one(live, { own }).drift).toMatchObject([{ state: "drifted" }]);
+  });
+
+  test("is of the selection where that is a part, without orphans and without what is broken", () => {
+    const gone = recorded(service({ name: "gone" }));
+    const around: Around = {
+      recorded: [receipt, gone],
+      declared: [identity],
+      live: { [identity]: present(service({ replicas: 5 })), [gone.identity]: present(gone.written) },
+    };
+    const reportOf = (orphans: "listed" | "counted" | "none") => {
+      const { drift: found, summary } = drift([], { ...around, orphans });
+      return [found.map(({ state }) => state), summary.orphan];
+    };
+    expect(reportOf("listed")).toEqual([["drifted", "orphan"], 1]);
+    expect(reportOf("counted")).toEqual([[], 1]);
+    expect(reportOf("none")).toEqual([[], 0]);
+  });
+
+  test("lists resources in the order of their names, and counts each state", () => {
+    const manifests = ["d", "c", "b", "a"].map((name) => declare(service({ name, replicas: 2 })));
+    const lives: readonly Live[] = [
+      { state: "unknown", reason: "no-read" },
+      present(service({ name: "c", replicas: 5 })),
+      absent,
+      present(service({ name: "a", replicas: 2 })),
+    ];
+    const live = Object.fromEntries(manifests.map((manifest, at) => [manifest.identity, lives[at] ?? absent]));
+    const report = drift(manifests, { live });
+    expect(report.drift.map(({ identity: name, state }) => [name, state])).toEqual([
+      ["service/c1:ws1/b", "absent"],
+      ["service/c1:ws1/c", "unrecorded"],
+      ["service/c1:ws1/d", "unknown"],
+    ]);
+    expect(report.summary).toEqual({
+      ...{ drifted: 0, unrecorded: 1, absent: 1, unchanged: 1, unknown: 1, orphan: 0, invalid: 0 },
+    });
+  });
+
+  test("is incomplete where manifests are refused, and counts what the token may not see", () => {
+    const invalid = { identity, kind: "service", file: "api.yaml", line: 1, code: "required", message: "no" };
+    const refused = one(present(service({ replicas: 2 })), { recorded: [receipt], refused: [invalid] });
+    expect([refused.complete, refused.summary.invalid]).toEqual([false, 1]);
+    const whole = one(present(service({ replicas: 2 })), { recorded: [receipt] });
+    expect([whole.complete, whole.server]).toEqual([true, "http://server"]);
+    const hidden = one({ state: "unknown", reason: "not-visible" });
+    expect([hidden.summary.notVisible, hidden.summary.unknown]).toEqual([1, 1]);
+  });
+
+  test("takes what the server says to be in sync for unchanged, and what was not read for unknown", () => {
+    const manifests = [declare(service({ replicas: 2 }))];
+    const stateOf = (inSync: "live" | "ledger") => {
+      const input = planInput(manifests, { recorded: [receipt] });
+      return makeDrift({ ...input, inSync: new Map([[identity, inSync]]), standsIn: false, planned: makePlan(input) });
+    };
+    expect(stateOf("live")).toMatchObject({ drift: [], summary: { unchanged: 1 } });
+    expect(stateOf("ledger").drift).toMatchObject([{ state: "unknown", changes: [] }]);
+  });
+
+  test("shows unrecorded fields among those that drifted, in the order of their labels", () => {
+    const report = drift([declare(service({ replicas: 2, service_account: "ours", labels: { a: "1" } }))], {
+      live: { [identity]: present(service({ replicas: 5, service_account: "theirs", labels: { a: "2" } })) },
+      recorded: [recorded(service({ service_account: "ours", labels: { a: "1" } }), { unrecorded: [["replicas"]] })],
+    });
+    expect(report.drift[0]?.changes.map(({ label, cause }) => [label, cause])).toEqual([
+      ["labels.a", "drift"],
+      ["replicas", "unrecorded"],
+      ["service_account", "drift"],
+    ]);
+  });
+});
