@@ -94,31 +94,31 @@ describe("the summary of a plan's file", () => {
 describe("the diagnostics of a plan's file", () => {
   const note = { severity: "warning", code: "note", summary: "all is well", detail: null } as const;
   const place = { file: null, line: null, column: null };
-  const with_ = (...notes: readonly object[]): Made => ({
+  const noted = (...notes: readonly object[]): Made => ({
     steps: [],
     fields: { diagnostics: notes.map((one) => ({ ...note, ...place, ...one })) },
   });
 
   test.each<[string, Made, Made, readonly string[]]>([
-    ["the same", with_({}), with_({}), []],
-    ["at another place", with_({ file: "a.yaml", line: 1, column: 1 }), with_({ file: "b.yaml" }), []],
-    ["one more", with_({}), with_(), ["only the plan's file says: warning: all is well [note]"]],
-    ["one less", with_(), with_({}), ["the plan's file does not say: warning: all is well [note]"]],
+    ["the same", noted({}), noted({}), []],
+    ["at another place", noted({ file: "a.yaml", line: 1, column: 1 }), noted({ file: "b.yaml" }), []],
+    ["one more", noted({}), noted(), ["only the plan's file says: warning: all is well [note]"]],
+    ["one less", noted(), noted({}), ["the plan's file does not say: warning: all is well [note]"]],
     [
       "with another detail",
-      with_({ detail: "Look." }),
-      with_({}),
+      noted({ detail: "Look." }),
+      noted({}),
       [
         "only the plan's file says: warning: all is well [note] Look.",
         "the plan's file does not say: warning: all is well [note]",
       ],
     ],
-    ["about a blocked step", with_({ code: "read-only" }), with_({ code: "refused" }), []],
-    ["about the checkout", with_({ code: "behind-base" }, { code: "applied-ref" }), with_(), []],
+    ["about a blocked step", noted({ code: "read-only" }), noted({ code: "refused" }), []],
+    ["about the checkout", noted({ code: "behind-base" }, { code: "applied-ref" }), noted(), []],
     [
       "about the history, policies or the run",
-      with_(),
-      with_({ code: "unknown-revision" }, { code: "policy" }, { code: "no-lease" }),
+      noted(),
+      noted({ code: "unknown-revision" }, { code: "policy" }, { code: "no-lease" }),
       [],
     ],
   ])("have to be those of now: %s", (_, was, now, found) => {

@@ -12,7 +12,7 @@ const manifests = [
   declare(service({ name: "web" })),
   declare(service({ name: "new" })),
 ];
-const [api, web, new_] = ["service/c1:ws1/api", "service/c1:ws1/web", "service/c1:ws1/new"] as const;
+const [api, web, added] = ["service/c1:ws1/api", "service/c1:ws1/web", "service/c1:ws1/new"] as const;
 
 /** What a signature covers of a plan with these steps. */
 function signable(
@@ -21,7 +21,7 @@ function signable(
 ): Signable {
   const live = new Map<string, Live>([
     [api, present(service())],
-    [new_, { state: "absent" }],
+    [added, { state: "absent" }],
   ]);
   return {
     ...{ steps, kinds: kindsByType, documents: () => documents, liveOf: (identity) => live.get(identity) },
@@ -33,17 +33,17 @@ describe("a signature", () => {
   const steps = [
     sampleStep(api),
     sampleStep(web, { action: "keep" }),
-    sampleStep(new_, { action: "create" }),
+    sampleStep(added, { action: "create" }),
     sampleStep("team/gone", { action: "orphan" }),
   ];
   const shown = JSON.parse(JSON.stringify(samplePlan(steps))) as JsonObject;
 
   test("has the digests of what the steps that act are made from, with secrets keyed alone", () => {
     const { source, secrets, live, kept, ...rest } = signPlan(shown, signable(steps, [[web, "web"]]), signer);
-    expect(Object.keys(source)).toEqual([api, new_]);
+    expect(Object.keys(source)).toEqual([api, added]);
     expect(new Set(Object.values(source)).size).toBe(2);
     expect(secrets).toEqual({ [api]: expect.stringMatching(/^keyed service\/c1:ws1\/api .*canary/) });
-    expect(live).toEqual({ [api]: "stamp-1", [new_]: "absent", "team/gone": null });
+    expect(live).toEqual({ [api]: "stamp-1", [added]: "absent", "team/gone": null });
     expect(kept?.filter((digest) => digest !== "")).toEqual([`keyed ${web} web`]);
     const inputs = { key: "key-1", configuration: "config-1", source, secrets, live, kept };
     const content = planDigest({ ...shown, seal: inputs as unknown as JsonObject });
@@ -115,10 +115,11 @@ describe("the digest of a plan", () => {
 
   test("covers every step but those that keep", () => {
     const [step] = file.steps as readonly JsonObject[];
-    const with_ = (...more: readonly (JsonObject | null)[]) => planDigest({ ...file, steps: [step ?? null, ...more] });
-    expect(with_({ action: "keep" })).toBe(digest);
-    expect(with_({ action: "orphan" })).not.toBe(digest);
-    expect(with_(null)).not.toBe(digest);
+    const digestWith = (...more: readonly (JsonObject | null)[]) =>
+      planDigest({ ...file, steps: [step ?? null, ...more] });
+    expect(digestWith({ action: "keep" })).toBe(digest);
+    expect(digestWith({ action: "orphan" })).not.toBe(digest);
+    expect(digestWith(null)).not.toBe(digest);
     expect(planDigest({ ...file, steps: {} })).toBe(planDigest({ ...file, steps: null }));
     expect(planDigest({ ...file, steps: [] })).not.toBe(planDigest({ ...file, steps: null }));
   });
