@@ -195,7 +195,7 @@ describe("a drift report", () => {
   });
 
   test("is of the selection where that is a part, without orphans and without what is broken", () => {
-    const gone = recorded(service({ name: "gone" }));
+    const gone = recorded(service({ name: "a-gone" }));
     const around: Around = {
       recorded: [receipt, gone],
       declared: [identity],
@@ -205,7 +205,7 @@ describe("a drift report", () => {
       const { drift: found, summary } = drift([], { ...around, orphans });
       return [found.map(({ state }) => state), summary.orphan];
     };
-    expect(reportOf("listed")).toEqual([["drifted", "orphan"], 1]);
+    expect(reportOf("listed")).toEqual([["orphan", "drifted"], 1]);
     expect(reportOf("counted")).toEqual([[], 1]);
     expect(reportOf("none")).toEqual([[], 0]);
   });
