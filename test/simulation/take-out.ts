@@ -1,8 +1,11 @@
 // Takes one safeguard after the other out of a copy of the checkout, and runs the simulation there until it notices.
-// Arguments name the safeguards; without any, all are taken out. `--steps` is the most events for each.
-import { spawnSync } from "node:child_process";
+// Arguments name the safeguards; without any, all are taken out. `--steps` is the most events for each, `--workers` how many
+// are taken out at a time.
+import { spawn, spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
+import PQueue from "p-queue";
 import { applyMutation } from "../mutations/apply-mutation.ts";
 import { copyCheckout } from "../support/copy-checkout.ts";
 import { publish } from "./publish.ts";
@@ -14,6 +17,7 @@ const { values, positionals } = parseArgs({
   options: {
     steps: { type: "string", default: "200000" },
     seed: { type: "string", default: "1" },
+    workers: { type: "string", default: "1" },
     publish: { type: "boolean", default: false },
   },
 });
@@ -26,16 +30,18 @@ export type TakenOut = {
 };
 
 const chosen = safeguards.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-const results: TakenOut[] = [];
-for (const safeguard of chosen) {
-  const result = takeOut(safeguard);
-  results.push(result);
-  const { violation, steps } = result;
-  const said = violation === null ? "NOT NOTICED" : `noticed (seed ${violation.seed}): ${violation.invariant}`;
-  process.stdout.write(`without ${safeguard.name}: ${said}, after ${steps} events\n`);
-  if (values.publish) publish("safeguards", table());
-}
+const queue = new PQueue({ concurrency: Number(values.workers) });
+const results = await queue.addAll(
+  chosen.map((safeguard) => async () => {
+    const result = await takeOut(safeguard);
+    const { violation, steps } = result;
+    const said = violation === null ? "NOT NOTICED" : `noticed (seed ${violation.seed}): ${violation.invariant}`;
+    process.stdout.write(`without ${safeguard.name}: ${said}, after ${steps} events\n`);
+    return result;
+  }),
+);
 const noticed = results.filter(({ violation }) => violation !== null).length;
+if (values.publish) publish("safeguards", table());
 process.stdout.write(`${noticed} of ${results.length} were noticed\n`);
 process.exitCode = noticed === results.length ? 0 : 1;
 
@@ -44,17 +50,25 @@ function table(): string {
     ({ name, steps, violation }) =>
       `| ${name} | ${violation === null ? "not noticed" : violation.invariant} | ${steps.toLocaleString("en")} |`,
   );
-  return ["| without | noticed as | steps |", "| --- | --- | ---: |", ...rows].join("\n");
+  const steps = Number(values.steps).toLocaleString("en");
+  return [
+    `${noticed} of the ${results.length} are noticed within ${steps} steps:`,
+    "",
+    "| without | noticed as | steps |",
+    "| --- | --- | ---: |",
+    ...rows,
+  ].join("\n");
 }
 
-function takeOut(safeguard: Safeguard): TakenOut {
+async function takeOut(safeguard: Safeguard): Promise<TakenOut> {
   const { name } = safeguard;
   const folder = copyCheckout();
   try {
     spawnSync(process.execPath, ["scripts/generate.ts"], { cwd: folder, stdio: "ignore" });
     applyMutation(safeguard, folder);
     const args = ["test/simulation/run.ts", "--seed", values.seed, "--steps", values.steps, "--no-shrink", "--json"];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     const result = parsed(stdout);
     if (result === null) throw new Error(`${name}: the simulation does not run: ${stderr.slice(-2000)}`);
     return { name, steps: result.steps, violation: result.violations[0] ?? null };
