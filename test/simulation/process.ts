@@ -23,7 +23,8 @@ export type Process = {
   readonly durably: <Result>(change: () => Result | Promise<Result>) => Promise<Result>;
 };
 
-const never = new Promise<never>(() => {});
+// One for each call: a promise keeps everything that waits for it.
+const never = (): Promise<never> => new Promise(() => {});
 
 /** Creates a process. `onKilled` is called when it is killed, by itself or at a call of a seam. */
 export function createProcess(
@@ -90,14 +91,14 @@ export function createProcess(
         await Promise.resolve();
         return change();
       }
-      if (!passSeam("write")) return never;
+      if (!passSeam("write")) return never();
       await new Promise<void>((resolve) => void after(draw() * flushMs, "write", resolve));
       if (failing > 0) {
         failing -= 1;
         throw new StoreError("full", "the disk is full");
       }
       const result = await change();
-      return passSeam("written") ? result : never;
+      return passSeam("written") ? result : never();
     },
   };
 }

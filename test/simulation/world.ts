@@ -146,6 +146,7 @@ class World {
       for (const { running } of this.#slots) running?.process.kill();
       this.#server?.process.kill();
       await this.#scheduler.settle();
+      this.#data.database.connection.close();
       process.off("unhandledRejection", onUnhandled);
     }
     const { steps, trace, counts } = this.#scheduler;
