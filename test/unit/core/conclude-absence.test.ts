@@ -105,3 +105,31 @@ test("S65 without told roles, a cluster, a team and an account are absent where 
 test("S65 a custom role on the tenant leaves open what it shows", () => {
   expect(holding(["tenant", "acme", "everything-reader"])).toBeNull();
 });
+
+test("what was read, or is unknown for another reason, stays as it is, and so does the whole where nothing changes", () => {
+  const workspace = present({ type: "workspace", name: "w1", cluster_fqn: "c1" });
+  const refused: Live = { state: "unknown", reason: "refused" };
+  const live = new Map<string, Live>([
+    ["workspace/c1:w1", workspace],
+    ["service/c1:w1/api", unread],
+    ["service/c1:w2/api", refused],
+    ["team/ml", unread],
+  ]);
+  const context = { sight: holding(), kinds: kindsByType, dryRuns: new Map(), isProven: false };
+  expect(concludeAbsence({ live, inSync: new Map() }, context)).toBe(live);
+});
+
+test("what lies in something known to be in sync by live is absent, and in what only the ledger knows it is not", () => {
+  const context = { sight: null, kinds: kindsByType, dryRuns: new Map(), isProven: false };
+  const live = new Map<string, Live>([["service/c1:w1/api", absent]]);
+  const within = (how: "live" | "ledger") =>
+    concludeAbsence({ live, inSync: new Map([["workspace/c1:w1", how]]) }, context).get("service/c1:w1/api");
+  expect([within("live"), within("ledger")]).toEqual([absent, { state: "unknown", reason: "not-visible" }]);
+});
+
+test("what lies in something absent is absent, even where it cannot be read", () => {
+  const live = { "workspace/c1:w1": absent, "service/c1:w1/api": unread, "job/c1:w1/train": absent };
+  expect(concluded(holding(["workspace", "c1:w1", "workspace-viewer"]), live)).toEqual({
+    ...{ "workspace/c1:w1": "absent", "service/c1:w1/api": "absent", "job/c1:w1/train": "absent" },
+  });
+});
