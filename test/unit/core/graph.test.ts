@@ -45,10 +45,52 @@ describe("the reference graph", () => {
     expect(graph.order).toEqual(["after", "free"]);
   });
 
+  test("orders each wave by identity, whatever made its members ready first", () => {
+    const graph = resolveGraph([node("a", "z"), node("b", "y", "y"), node("y"), node("z"), node("c", "a", "z")]);
+    expect([...graph.waves]).toEqual([
+      ["y", 0],
+      ["z", 0],
+      ["a", 1],
+      ["b", 1],
+      ["c", 2],
+    ]);
+  });
+
+  test("tells cycles apart that refer to one another, and orders what refers to them without them", () => {
+    const graph = resolveGraph([
+      ...[node("a", "b", "c"), node("b", "a"), node("c", "d"), node("d", "c")],
+      ...[node("e", "a", "f"), node("f", "e"), node("free"), node("user", "free", "d"), node("last", "user", "e")],
+    ]);
+    expect(graph).toEqual({
+      order: ["free", "user", "last"],
+      waves: new Map([
+        ["free", 0],
+        ["user", 1],
+        ["last", 2],
+      ]),
+      cycles: [
+        ["a", "b", "a"],
+        ["c", "d", "c"],
+        ["e", "f", "e"],
+      ],
+      cyclic: new Set(["a", "b", "c", "d", "e", "f"]),
+    });
+  });
+
+  test("names a shortest path through a larger cycle, from its first node by name", () => {
+    const graph = resolveGraph([node("d", "a"), node("a", "b", "c"), node("b", "c"), node("c", "d"), node("e", "a")]);
+    expect([graph.cycles, graph.order]).toEqual([[["a", "c", "d", "a"]], ["e"]]);
+  });
+
   test("finds what depends on an identity and what it needs, through others", () => {
     const nodes = [node("a", "b"), node("b", "c"), node("c"), node("d")];
     expect([...transitiveDependantsOf(nodes, ["c"])].toSorted()).toEqual(["a", "b"]);
     expect([...requirementsOf(nodes, ["a"])].toSorted()).toEqual(["b", "c"]);
+    // What is not declared is no requirement, and what was asked about is not found.
+    expect([...requirementsOf([node("a", "b", "x"), node("b", "a")], ["a"])]).toEqual(["b"]);
+    const users = [node("a", "x"), node("b", "x"), node("c", "a", "b")];
+    expect(transitiveDependantsOf(users, ["x", "b"])).toEqual(new Set(["a", "c"]));
+    expect([...requirementsOf(nodes, ["x"])]).toEqual([]);
   });
 
   test("orders a chain of 100,000 without exhausting the stack", () => {
