@@ -55,3 +55,23 @@ test("a document whose error is at another one is still named, where it begins",
     ["team/two", "b.yaml:4", expect.stringContaining("another manifest")],
   ]);
 });
+
+test("an invalid manifest has all of its first error, and one about several is the error of each", () => {
+  const twice = { ...error("a.yaml", 3, "duplicate"), related: [{ file: "b.yaml", line: 7, column: 1 }] };
+  const documents = [declared("a.yaml", 1, "one", true), declared("b.yaml", 4, "one", true)];
+  const invalid = { identity: "team/one", kind: "team", code: "duplicate", message: "duplicate at 3" };
+  expect(invalidManifests(documents, [twice, error("c.yaml", 2, "syntax")])).toEqual([
+    { ...invalid, file: "a.yaml", line: 3 },
+    { ...invalid, file: "b.yaml", line: 7 },
+    { identity: "", kind: "", file: "c.yaml", line: 2, code: "syntax", message: "syntax at 2" },
+  ]);
+  expect(invalidManifests([declared("a.yaml", 1, "one", false)], [])).toEqual([]);
+});
+
+test("an error in a file before its first document, or in one that is fine, is nobody's", () => {
+  const documents = [declared("a.yaml", 5, "bad", true), declared("a.yaml", 9, "good", false)];
+  expect(places(documents, [error("a.yaml", 12), error("a.yaml", 2), error("a.yaml", 6)])).toEqual([
+    ["", "a.yaml:2", "unknown-field at 2"],
+    ["team/bad", "a.yaml:6", "unknown-field at 6"],
+  ]);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withoutIgnored } from "../../../src/core/recorded.ts";
+import { equalRecorded, isOpened, isRecordOf, requireOpened, withoutIgnored } from "../../../src/core/recorded.ts";
 import { against, causes, present, recorded, service, shapeOf } from "./given.ts";
 
 const ignored = [["replicas"]];
@@ -41,5 +41,42 @@ describe("F77 a receipt made while a rule suppresses a field", () => {
       known: recorded(service({ ports: ports("ours") })),
     });
     expect(receipt).toEqual(recorded(service({ ports: ports("ours") })));
+  });
+});
+
+describe("a record", () => {
+  const record = recorded(service({ replicas: 2 }), { version: 3 });
+
+  test.each<[string, Partial<typeof record>, boolean]>([
+    ["of another time", { at: 0 }, true],
+    ["that names no unrecorded paths", { unrecorded: [] }, true],
+    ["with other unrecorded paths", { unrecorded: ignored }, false],
+    ["of another id", { id: "id-2" }, false],
+    ["of another version", { version: 4 }, false],
+    ["of another manifest", { written: service() }, false],
+    ["with another reply", { returned: service() }, false],
+    ["without a reply", { returned: null }, false],
+  ])("%s is equal: %s", (_, fields, is) => {
+    expect([equalRecorded(record, { ...record, ...fields }), equalRecorded({ ...record, ...fields }, record)]).toEqual([
+      ...[is, is],
+    ]);
+  });
+
+  test("without a reply is equal to another one", () => {
+    expect(equalRecorded({ ...record, returned: null }, { ...record, returned: null })).toBe(true);
+  });
+
+  test("is that of a manifest and of live where both are the same", () => {
+    const same = service({ replicas: 2 });
+    expect(isRecordOf(record, same, same)).toBe(true);
+    expect([isRecordOf(record, service(), same), isRecordOf(record, same, service())]).toEqual([false, false]);
+    expect(isRecordOf({ ...record, returned: null }, same, same)).toBe(false);
+  });
+
+  test("has a manifest once it was opened", () => {
+    expect([isOpened(record), requireOpened(record)]).toEqual([true, record]);
+    const { written: _, ...head } = record;
+    expect(isOpened(head)).toBe(false);
+    expect(() => requireOpened(head)).toThrow("the record of service/c1:ws1/api was not opened");
   });
 });
