@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { groupOf, type LiveRow, parentOf, readRow, tryReadRow, writerIn } from "../../../src/core/kind.ts";
+import {
+  defineKind,
+  groupOf,
+  type LiveRow,
+  parentOf,
+  readRow,
+  requireKind,
+  tryReadRow,
+  writerIn,
+} from "../../../src/core/kind.ts";
 import { requireRead, splitIdentity, splitVersion } from "../../../src/core/manifest.ts";
 import { authorIn } from "../../../src/core/subject.ts";
 import { kindOf, kindsByType } from "../../../src/kinds/index.ts";
@@ -13,6 +22,13 @@ test.each([
   ["nothing/x", null, null],
 ])("%s is reported under %s, and lies in %s", (identity, group, parent) => {
   expect([groupOf({ identity }, kindsByType), parentOf(identity, kindsByType)]).toEqual([group, parent]);
+});
+
+test("a kind needs a type that has a schema", () => {
+  expect(requireKind(kindsByType, "sso-team").type).toBe("team");
+  expect(() => requireKind(kindsByType, "nothing")).toThrow(new TypeError("no kind nothing"));
+  const kind = { type: "nothing", key: () => "", group: () => null, writeRoutes: [] };
+  expect(() => defineKind(kind)).toThrow(new TypeError("no shape nothing"));
 });
 
 test("an identity is a kind and a key, which may end with a version", () => {
@@ -82,15 +98,31 @@ describe("a reply with a resource", () => {
   const application = { id: "a1", type: "service", workspaceFqn: "c1:ws1", name: "api", deployment };
 
   test("is read as the row of its kind", () => {
-    expect(readRow(list, application)).toMatchObject({
-      key: "c1:ws1/api",
-      id: "a1",
-      manifest,
-      version: 3,
-      stamp: "d1",
+    expect(readRow(list, application)).toEqual({
+      ...{ key: "c1:ws1/api", id: "a1", manifest, version: 3, stamp: "d1", createdAt: "noon", status: null },
     });
     expect(readRow(list, { ...application, type: "job" })).toBeNull();
     expect(readRow(list, { ...application, deployment: null })).toBeNull();
+  });
+
+  test("of a write names its workspace itself, or in the manifest", () => {
+    const [route] = kindOf("service")?.writeRoutes ?? [];
+    if (route === undefined) throw new TypeError("no route");
+    const { workspace_fqn: _, ...elsewhere } = manifest;
+    const made = {
+      ...{ ...deployment, manifest: elsewhere, application: { workspaceFqn: "c2:ws2" } },
+      ...{ currentStatus: { status: "BUILDING" }, createdBySubject: { subjectId: "u1" } },
+    };
+    expect(readRow(route, made)).toEqual({
+      ...{ key: "c2:ws2/api", id: "a1", manifest: elsewhere, version: 3, stamp: "d1", createdAt: "noon" },
+      ...{ createdBy: "u1", author: "u1", status: { status: "BUILDING" } },
+    });
+    // A dry run of what does not exist yet has no ids.
+    expect(readRow(route, { manifest, version: 1, applicationId: "", createdAt: "noon" })).toEqual({
+      ...{ key: "c1:ws1/api", id: null, manifest, version: 1, stamp: null, createdAt: "noon", status: null },
+    });
+    const single = kindOf("service")?.single;
+    expect(["a1", "", null].map((id) => single?.idFrom({ applicationId: id } as never))).toEqual(["a1", null, null]);
   });
 
   test.each<[string, unknown, string]>([
@@ -108,6 +140,10 @@ describe("a reply with a resource", () => {
   ])("is refused: %s", (_, reply, why) => {
     expect(() => readRow(list, reply)).toThrow(why);
     expect(tryReadRow(list, reply)).toBeNull();
+  });
+
+  test("is imported into a folder of its cluster and workspace", () => {
+    expect(kindOf("service")?.place?.("c1:ws1/api")).toEqual(["c1", "ws1", "api"]);
   });
 
   test("is asked for by name, or by its workspace", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chooseWriteOperation } from "../../../src/core/decide/choose-write-operation.ts";
+import { readRow } from "../../../src/core/kind.ts";
 import { splitIdentity, splitVersion } from "../../../src/core/manifest.ts";
 import { manifestReferences } from "../../../src/core/manifest-references.ts";
 import { registryKey, versionNumber } from "../../../src/core/registry-kind.ts";
@@ -12,10 +13,23 @@ describe("a registry entry", () => {
     expect(registryKey({ name: "m" }, "model:t/r/x:3")).toBe("r/m");
   });
 
+  test("is read from a reply, and asked for by its name", () => {
+    const list = kindOf("model-version")?.list;
+    if (list === undefined) throw new TypeError("no list");
+    const manifest = { type: "model-version", name: "m", ml_repo: "r" };
+    const version = { id: "v3", fqn: "model:t/r/m:3", manifest, created_at: "noon", updated_at: "later" };
+    expect(readRow(list, { ...version, created_by_subject: { subjectId: "u1", subjectType: "user" } })).toEqual({
+      ...{ key: "r/m", id: "v3", manifest, version: 3, stamp: "later", createdAt: "noon" },
+      ...{ createdBy: "u1", author: "user:u1" },
+    });
+    expect([list.operation, list.narrow?.("r/m")]).toEqual(["listModelVersions", { name: "m" }]);
+  });
+
   test("tells its version in the manifest or in the fqn, and 0 where in neither", () => {
     expect(versionNumber({ version: 4 }, "model:t/r/m:3")).toBe(4);
     expect(versionNumber({}, "model:t/r/m:3")).toBe(3);
-    expect(versionNumber({}, "")).toBe(0);
+    for (const fqn of ["", "m", "m:3", "model:t/m:3", "model:t/r/m", "model:t/r/m:x", "model:t/r/m:3:x", ":t/r/m:3"])
+      expect(versionNumber({}, fqn), fqn).toBe(0);
   });
 });
 
