@@ -5,6 +5,7 @@ import {
   type RequestLimits,
   type RequestShares,
   SHARE_MS,
+  type ShareRequest,
   takeShare,
 } from "../../../src/core/request-shares.ts";
 
@@ -110,4 +111,90 @@ test("a clock that is set back by an hour lets nobody wait for it", () => {
   ask("a", 2, 3_600_000);
   expect(ask("b", 2, 100)).toMatchObject({ most: 0 });
   expect(ask("b", 2, 100 + SHARE_MS)).toMatchObject({ most: 2, turnsIn: 0 });
+});
+
+const asking = (fields: Partial<ShareRequest> = {}): ShareRequest => {
+  return { process: "a", inFlight: 0, wanted: 3, needsTurns: true, ...fields };
+};
+const holder = { wanted: 3, held: 3, isAllowed: true, since: 5000, until: 5000 + SHARE_MS };
+
+test.each<[string, Partial<RequestLimits>, Partial<ShareRequest>, ReturnType<typeof takeShare>]>([
+  [
+    "everything where there are no limits",
+    { concurrency: null, requestsPerSecond: null },
+    {},
+    { after: { at: 5000, nextAt: 0, holders: {} }, share: { most: Infinity, turnsIn: 0, turns: 0 } },
+  ],
+  [
+    "the turns of a quarter of a second at once",
+    {},
+    {},
+    { after: { at: 5000, nextAt: 5200, holders: { a: holder } }, share: { most: 3, turnsIn: 0, turns: 2 } },
+  ],
+  [
+    "one turn where it is longer than that",
+    { requestsPerSecond: 2 },
+    {},
+    { after: { at: 5000, nextAt: 5500, holders: { a: holder } }, share: { most: 3, turnsIn: 0, turns: 1 } },
+  ],
+  [
+    "no turns where it asks for none",
+    {},
+    { needsTurns: false },
+    { after: { at: 5000, nextAt: 0, holders: { a: holder } }, share: { most: 3, turnsIn: 0, turns: 0 } },
+  ],
+  [
+    "no turns where it may have no more in flight",
+    { concurrency: 2 },
+    { inFlight: 2 },
+    {
+      after: { at: 5000, nextAt: 0, holders: { a: { ...holder, held: 2 } } },
+      share: { most: 2, turnsIn: 0, turns: 0 },
+    },
+  ],
+  [
+    "nothing where it wants nothing",
+    {},
+    { wanted: 0 },
+    { after: { at: 5000, nextAt: 0, holders: {} }, share: { most: 0, turnsIn: 0, turns: 0 } },
+  ],
+])("a process alone gets %s", (_, limits, asked, expected) => {
+  const given = { concurrency: 4, requestsPerSecond: 10, ...limits, now: 5000 };
+  expect(takeShare(NO_SHARES, asking(asked), given)).toEqual(expected);
+});
+
+test("turns follow those that are taken, and begin at once where the last one has passed", () => {
+  const limits = { concurrency: null, requestsPerSecond: 10 };
+  const { after } = takeShare(NO_SHARES, asking(), { ...limits, now: 5000 });
+  expect(takeShare(after, asking({ process: "b" }), { ...limits, now: 5050 })).toEqual({
+    ...{ after: { at: 5050, nextAt: 5400, holders: {} }, share: { most: Infinity, turnsIn: 150, turns: 2 } },
+  });
+  expect(takeShare(after, asking(), { ...limits, now: 6000 }).share.turnsIn).toBe(0);
+});
+
+test("all times go back with the clock of the database", () => {
+  const stored = { at: 9000, nextAt: 9100, holders: { b: { ...holder, since: 8000, until: 19_000 } } };
+  const { after, share } = takeShare(stored, asking({ wanted: 1 }), {
+    concurrency: 9,
+    requestsPerSecond: 10,
+    now: 5000,
+  });
+  expect(after).toEqual({
+    ...{ at: 5000, nextAt: 5300 },
+    holders: { b: { ...holder, since: 4000, until: 15_000 }, a: { ...holder, wanted: 1, held: 1 } },
+  });
+  expect(share).toEqual({ most: 1, turnsIn: 100, turns: 2 });
+});
+
+test("one request in flight goes from process to process after half a second, to the one that has waited longest", () => {
+  const { ask, end } = fleet({ concurrency: 1, requestsPerSecond: null });
+  const most = (name: Process, now: number) => {
+    end(name);
+    return ask(name, 5, now).most;
+  };
+  expect([most("a", 0), most("c", 100), most("b", 200)]).toEqual([1, 0, 0]);
+  expect([most("a", 499), most("b", 499), most("c", 499)]).toEqual([1, 0, 0]);
+  // What is in flight ends first.
+  expect([most("c", 500), most("a", 501), most("b", 502), most("c", 503)]).toEqual([0, 0, 0, 1]);
+  expect([most("a", 1100), most("c", 1101), most("a", 1102), most("b", 1103)]).toEqual([0, 0, 0, 1]);
 });
