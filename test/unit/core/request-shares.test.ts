@@ -198,3 +198,10 @@ test("one request in flight goes from process to process after half a second, to
   expect([most("c", 500), most("a", 501), most("b", 502), most("c", 503)]).toEqual([0, 0, 0, 1]);
   expect([most("a", 1100), most("c", 1101), most("a", 1102), most("b", 1103)]).toEqual([0, 0, 0, 1]);
 });
+
+test("of processes that have waited as long, the first by name is allowed some", () => {
+  const { ask, end } = fleet({ concurrency: 1, requestsPerSecond: null });
+  for (const name of ["a", "c", "b"] as const) ask(name, 5, 0);
+  end("a");
+  expect([ask("a", 5, 500).most, ask("c", 5, 501).most, ask("b", 5, 502).most]).toEqual([0, 0, 1]);
+});

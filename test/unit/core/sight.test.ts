@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { exists, type Live, type LiveView } from "../../../src/core/live.ts";
-import { hasOwnRoles, isShown, mayWrite, roleThatShows, type Sight } from "../../../src/core/sight.ts";
+import {
+  hasOwnRoles,
+  isShown,
+  mayWrite,
+  roleThatShows,
+  type Sight,
+  showsTenant,
+  sightOf,
+} from "../../../src/core/sight.ts";
 import { kindsByType } from "../../../src/kinds/index.ts";
 import { present, service } from "./given.ts";
 
@@ -63,6 +71,23 @@ test.each<[string, Sight, boolean]>([
   ["team/ml", null, true],
 ])("%s may be written with %j: %s", (identity, sight, may) => {
   expect(mayWrite(sight, identity, kindsByType)).toBe(may);
+});
+
+test("one of several roles is enough", () => {
+  const several = (...all: readonly Sight[]): Sight => {
+    return { tenant: "acme", roles: all.flatMap((one) => one?.roles ?? []) };
+  };
+  const member = holding("tenant", "acme", "tenant-member");
+  const both = several(member, viewer, holding("tenant", "acme", "tenant-viewer"));
+  expect([isShown(both, "service/c1:ws1/api", kindsByType), showsTenant(both)]).toEqual([true, true]);
+  const editor = holding("workspace", "c1:ws1", "workspace-editor");
+  expect(mayWrite(several(member, editor, viewer), "service/c1:ws1/api", kindsByType)).toBe(true);
+  expect(mayWrite(several(member, holding("cluster", "c1", "custom")), "team/ml", kindsByType)).toBe(true);
+  // A custom role on the tenant among others leaves open what they show.
+  const roles = ["tenant-member", "custom"].map((role_id) => ({
+    ...{ role_id, resource_type: "tenant", resource_fqn: "acme" },
+  }));
+  expect(sightOf({ tenant: "acme", subject: "user:ada", roles, more_roles: 0 })).toBeNull();
 });
 
 test("clusters, workspaces, repos and secret groups have roles of their own", () => {
