@@ -79,6 +79,13 @@ describe("grants", () => {
   });
 });
 
+test("a secret refers to its group, and what does not name one to nothing", () => {
+  const env = { A: "secret://t:db:key", B: "secret://t:db", C: "plain" };
+  expect(manifestReferences({ type: "service", name: "api", env })).toEqual([
+    { identity: "secret-group/db", pointer: "/env/A" },
+  ]);
+});
+
 describe("the choice of a write", () => {
   const model = kindOf("model-version");
 
