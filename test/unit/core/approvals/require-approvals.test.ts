@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ApprovalRule, readApprovalRule, stricterRule } from "../../../../src/core/approvals/approval-rule.ts";
-import { approvalMessage, findApprovals, requireApprovals } from "../../../../src/core/approvals/require-approvals.ts";
+import {
+  approvalMessage,
+  findApprovals,
+  requireApprovals,
+  signerRule,
+} from "../../../../src/core/approvals/require-approvals.ts";
 import { readSshSignatures } from "../../../../src/core/approvals/ssh-signature.ts";
 import { wireString, wireStrings } from "../../../../src/core/approvals/ssh-wire.ts";
 import {
@@ -273,10 +278,29 @@ describe("the rule", () => {
     expect(stricterRule(null, more)).toBe(more);
   });
 
+  test("of a plan that asks for no approvals has the keys of those who have signed, without names", () => {
+    const text = `hello ${signature}${sshSignature(ben, approvalMessage(DIGEST))}`;
+    const [one, other] = ruleOf([ada.publicLine, ben.publicLine]).keys.map(({ fingerprint }) => fingerprint);
+    const rule = signerRule(text);
+    expect(rule.atLeast).toBe(1);
+    expect(
+      rule.keys.map(({ type, name, validAfter, validBefore, line }) => [type, name, validAfter, validBefore, line]),
+    ).toEqual([
+      ["ssh-ed25519", one, null, null, ""],
+      ["ssh-rsa", other, null, null, ""],
+    ]);
+    expect(found(text, rule).names).toEqual([one, other]);
+  });
+
   test("says which keys are left where approvals are missing", () => {
     const rule = ruleOf([ada.publicLine, ben.publicLine], 2);
     const file = { path: "plan.json.approvals", text: signature };
-    expect(() => requireApprovals(DIGEST, { rule, file, now: NOW })).toThrow("the plan needs 2 approvals, and has ada");
+    expect(() => requireApprovals(DIGEST, { rule, file, now: NOW })).toThrow(
+      expect.objectContaining({
+        ...{ code: "refused", message: "the plan needs 2 approvals, and has ada", diagnostics: [] },
+        hint: "let ben run holdfast approve on exactly this plan; the signatures are read from plan.json.approvals",
+      }),
+    );
     const both = { ...file, text: signature + sshSignature(ben, approvalMessage(DIGEST)) };
     expect(requireApprovals(DIGEST, { rule, file: both, now: NOW }).map(({ name }) => name)).toEqual(["ada", "ben"]);
   });
