@@ -179,9 +179,33 @@ test("a rollout has failed once it takes longer than the wait for rollouts, and 
       [12, healthy],
     ])?.health,
   ).toBe("healthy");
+  for (const [health, seen] of [
+    // What is not applied yet may be on its way, and what has ended well is no failure.
+    ["progressing", { ...rolling, isApplied: false, hasBadRollout: true }],
+    ["healthy", { ...healthy, hasBadRollout: true }],
+  ] as const)
+    expect(after([[0, seen]])?.health).toBe(health);
   // Another process begins to wait again.
   expect(after([[0, rolling], "new process", [11, rolling]])?.health).toBe("progressing");
   expect(after([[0, { ...rolling, hasBadRollout: true }]])?.health).toBe("failed");
+});
+
+test("an observation has what was seen, and since when", () => {
+  const at = (minutes: number) => ({ now: minutes * MINUTE, ...limits });
+  const { hasBadRollout: _, ...seen } = healthy;
+  const first = observeHealth(NO_TIMES, healthy, at(1));
+  expect(first).toEqual({
+    times: { healthyAt: MINUTE, progressingSince: null },
+    observation: { ...seen, observedMs: 0 },
+  });
+  expect(observeHealth(first.times, healthy, at(3)).observation).toEqual({ ...seen, observedMs: 2 * MINUTE });
+  const second = observeHealth(first.times, rolling, at(2));
+  expect(second).toEqual({
+    times: { healthyAt: null, progressingSince: 2 * MINUTE },
+    observation: { ...seen, health: "progressing", why: rolling.why, observedMs: 0 },
+  });
+  expect(observeHealth(second.times, rolling, at(3)).times).toEqual(second.times);
+  expect(observeHealth(second.times, null, at(3))).toEqual({ times: NO_TIMES, observation: null });
 });
 
 test("the time between the observations of two processes counts once, by the clock that they share", () => {

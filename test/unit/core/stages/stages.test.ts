@@ -23,6 +23,17 @@ test("a stage is the targets with one `after`, in the order in which commits rea
   ]);
 });
 
+test("targets with the same patterns are one stage, which has each match once", () => {
+  const [, , prod] = stagesOf(
+    [target("a-1"), target("a-2", ["a-1"]), target("p", ["a-*", "a-1", "x"]), target("q", ["x", "a-1", "a-*"], "prod")],
+    ["a-1-old", "a-2", "b"],
+  );
+  expect(prod).toEqual({
+    ...{ name: "prod", after: ["a-*", "a-1", "x"], targets: ["p", "q"], earlier: ["a-1", "a-2"] },
+    ...{ retired: ["a-1-old", "a-2"], unmatched: ["x"] },
+  });
+});
+
 test("a stage knows the retired targets that its patterns match", () => {
   const stages = stagesOf([target("staging-1"), target("prod", ["staging-*"])], ["staging-2", "dev"]);
   expect(stages.map(({ earlier, retired }) => [earlier, retired])).toEqual([
