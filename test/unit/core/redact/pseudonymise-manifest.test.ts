@@ -63,3 +63,20 @@ test("names, references, numbers and typed texts are kept, and addresses are not
   expect(pseudonymiseName("user:Ada.Byron@Corp.example", digest)).toBe("user:digest22@snapshot.invalid");
   expect(pseudonymiseName("https://ada:CANARY@git.example.com", digest)).not.toContain("CANARY");
 });
+
+test.each<[string, JsonObject, JsonObject]>([
+  ["a field that is not known", { x: 4, y: null, z: ["a"] }, { x: "stand-in:digest1", y: null, z: "stand-in:digest5" }],
+  ["a free value", { kustomize: { patch: { a: 1 } } }, { kustomize: { patch: "stand-in:digest7" } }],
+  ["texts of a list", { ports: ["a", 1] }, { ports: ["stand-in:digest3", 1] }],
+  ["names of variables", { env: { "a@x.io": "" } }, { env: { "digest6@snapshot.invalid": "stand-in:digest2" } }],
+  ["no variables", { env: null }, { env: null }],
+  ["a secret in a text", { service_account: "secret://t:g:k" }, { service_account: "secret://t:g:k" }],
+])("a stand-in of %s", (_, fields, expected) => {
+  expect(pseudonymiseManifest(shapeOf("service"), fields, digest)).toEqual(expected);
+});
+
+test("a manifest without the shape of an object keeps its names alone", () => {
+  expect(pseudonymiseManifest({ is: "free" }, { name: "api", replicas: 2 }, digest)).toEqual({
+    ...{ name: "api", replicas: "stand-in:digest1" },
+  });
+});
