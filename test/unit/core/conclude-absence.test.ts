@@ -75,6 +75,7 @@ test("S65 without told roles, what lies in something visible is absent, and no w
     "workspace/c1:w2": "not-visible",
     "service/c1:w2/api": "not-visible",
   });
+  expect(concluded(null, { "nothing/x": absent })).toEqual({ "nothing/x": "not-visible" });
   expect(concluded(null)).toMatchObject({ "ml-repo/r": "not-visible", "model-version/r/m": "not-visible" });
   // What a refused dry run left open is no more known than the workspace that it lies in.
   expect(concluded(null, { "workspace/c1:w1": absent, "service/c1:w1/api": unread })["service/c1:w1/api"]).toBe(

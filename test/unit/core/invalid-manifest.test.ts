@@ -16,8 +16,8 @@ const places = (...given: Parameters<typeof invalidManifests>) =>
 test("each refused document is one invalid manifest, at the first of its errors", () => {
   const documents = [
     declared("b.yaml", 1, "good", false),
-    declared("b.yaml", 5, "bad", true),
     declared("b.yaml", 12, "worse", true),
+    declared("b.yaml", 5, "bad", true),
     declared("a.yaml", 1, "fine", false),
   ];
   const errors = [error("b.yaml", 14), error("b.yaml", 9), error("b.yaml", 7), error("b.yaml", 13)];

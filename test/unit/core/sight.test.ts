@@ -31,6 +31,7 @@ test.each<[string, Sight, boolean]>([
   // Those who use a group do not see it.
   ["secret-group/db", holding("secret-group", "db", "secret-group-user"), false],
   ["service/c1:ws1/api", null, false],
+  ["nothing/x", clusterAdmin, false],
 ])("%s is shown to %j: %s", (identity, sight, is) => {
   expect(isShown(sight, identity, kindsByType)).toBe(is);
 });
