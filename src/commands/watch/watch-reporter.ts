@@ -46,7 +46,9 @@ export function createWatchReporter(
     end: (pass) => {
       observer.end(pass);
       const { nextAt } = pass.times;
-      if (nextAt !== null) for (const one of all) one.idle(nextAt);
+      // A superseded pass is made again at once.
+      if (nextAt === null || pass.conclusion.result === "superseded") return;
+      for (const one of all) one.idle(nextAt);
     },
   };
 }
