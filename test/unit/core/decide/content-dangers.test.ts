@@ -48,6 +48,12 @@ describe("the dangers of what is written", () => {
       ["scale-to-zero /replicas: 3 → 0"],
     ],
     ["no more replicas of the default one", {}, { replicas: 0 }, ["scale-to-zero /replicas: 1 → 0"]],
+    [
+      "no more replicas where nothing says how many",
+      { replicas: {} },
+      { replicas: 0 },
+      ["scale-to-zero /replicas: 1 → 0"],
+    ],
     ["not replicas of an unknown form", { replicas: {} }, { replicas: "0" }, []],
     ["not replicas of what is new", undefined, { replicas: 0 }, []],
     [
@@ -153,6 +159,12 @@ describe("a right that somebody has", () => {
       true,
     ],
     [
+      "on a cluster is none on a secret group, even where the tenant has the cluster's name",
+      account("cluster", "t", "cluster-admin"),
+      account("secret-group", "t:db", "secret-group-user"),
+      true,
+    ],
+    [
       "on a tenant contains those below it",
       account("tenant", "t", "tenant-admin"),
       account("cluster", "c1", "cluster-admin"),
@@ -180,6 +192,12 @@ describe("a right that somebody has", () => {
       "with a role of one's own contains no other",
       account("workspace", "c1:a", "deployer"),
       account("workspace", "c1:a", "workspace-viewer"),
+      true,
+    ],
+    [
+      "with a role of one's own contains no other, whatever its name",
+      account("workspace", "c1:a", "manager"),
+      account("workspace", "c1:a", "deployer"),
       true,
     ],
     [

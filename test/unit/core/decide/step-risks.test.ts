@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/contract/json.ts";
 import type { LiveRow } from "../../../../src/core/kind.ts";
 import type { Live } from "../../../../src/core/live.ts";
-import { type Around, against, present, prompt, recorded, service } from "../given.ts";
+import { type Around, against, declare, present, prompt, recorded, service } from "../given.ts";
 
 const absent: Live = { state: "absent" };
 const unread: Live = { state: "unknown", reason: "no-read" };
@@ -138,6 +138,7 @@ describe("exposure", () => {
 
   test("is told of what is created exposed", () => {
     expect(against(port(open), absent).risks).toEqual(["exposure"]);
+    expect(against(port(open), absent, { server: "embedded" }).risks).toEqual(["exposure"]);
   });
 });
 
@@ -195,6 +196,49 @@ describe("adopts", () => {
   });
 });
 
+describe("the danger of adopting", () => {
+  const value = (text: string) => ({ type: "secret-group", name: "db", secrets: [{ key: "a", value: text }] });
+  const answered = (manifest: JsonObject, id: string | null): Around => {
+    const row = id === null ? null : { key: "", id, manifest, stamp: null, createdBy: "other" };
+    return { dryRuns: new Map([[declare(manifest).identity, { state: "answered", row }]]) };
+  };
+  const adopting = (manifest: JsonObject, live: Live, around: Around = {}) =>
+    against(manifest, live, around).decision.dangers.flatMap(({ risk, path, text }) =>
+      risk === "adopts" ? [[path, text]] : [],
+    );
+
+  test.each<[string, JsonObject, JsonObject, string, string]>([
+    ["what is in live alone", {}, { ports: [{ port: 80 }, { port: 81 }] }, "/ports/1/port", "ports[81:TCP].port"],
+    ["first what both have", { replicas: 2 }, { env: { A: "1" }, replicas: 5 }, "/replicas", "env.A, replicas"],
+    ["not what is new", { env: { A: "1" }, replicas: 2 }, { replicas: 5 }, "/replicas", "replicas"],
+  ])("names the fields that are lost: %s", (_, declared, found, path, text) => {
+    const ports = [{ port: 80 }];
+    expect(adopting(service({ ports, ...declared }), present(service({ ports, ...found })))).toEqual([[path, text]]);
+  });
+
+  test("says why live cannot be read", () => {
+    const may = "may exist already and be somebody else's: live cannot be read";
+    const why = "since no documented operation reads teams";
+    expect(adopting(service(), unread)).toEqual([[null, may]]);
+    expect(adopting(team(), unread)).toEqual([[null, `${may}, ${why}`]]);
+    expect(adopting(team(), unread, answered(team(), null))).toEqual([[null, `${may}, ${why}`]]);
+    expect(adopting(team(), unread, answered(team(), "t1"))).toEqual([[null, `live cannot be read, ${why}`]]);
+  });
+
+  test("is none where nothing that exists is written", () => {
+    expect(adopting(service(), absent, answered(service(), "s1"))).toEqual([]);
+    expect(adopting(value("a"), unread)).toHaveLength(1);
+    const capabilities = { has: (name: string) => name !== "putSecretGroup", registers: null };
+    expect(adopting(value("a"), unread, { capabilities })).toEqual([]);
+  });
+
+  test("is the only one where a value is written that may be live already", () => {
+    const applied = new Map([["secret-group/db", value("new")]]);
+    const step = against(value("new"), present(value("old")), { applied });
+    expect(step).toMatchObject({ action: "ensure", changes: [{ cause: "drift" }], risks: ["adopts"] });
+  });
+});
+
 test("reverts is told of an update that undoes what was changed in live", () => {
   const around = { recorded: [recorded(service({ replicas: 2 }))] };
   expect(against(service({ replicas: 2 }), present(service({ replicas: 5 })), around).risks).toEqual(["reverts"]);
@@ -209,4 +253,5 @@ test("version-immutable is told of a version whose content is changed", () => {
     present(first, { version: 1 }),
   );
   expect(step).toMatchObject({ action: "block", reason: "immutable", risks: ["version-immutable"] });
+  expect(step.decision.dangers).toEqual([{ risk: "version-immutable", path: "/version", text: "" }]);
 });
