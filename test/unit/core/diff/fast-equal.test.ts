@@ -30,6 +30,73 @@ describe("what one walk tells", () => {
   });
 });
 
+describe("a manifest and live at a glance", () => {
+  const value: Shape = { is: "value" };
+  const object: Shape = { is: "object", fields: { a: value, b: { is: "value", default: 1 } } };
+  const texts: Shape = { is: "free", asText: true };
+  const list: Shape = { is: "list", items: object };
+
+  test.each<[Shape, Json, Json, boolean]>([
+    [object, { a: 1 }, { a: 1, b: 1 }, true],
+    [object, { a: 1, b: 1 }, { b: 1, a: 1 }, true],
+    [object, { a: 1 }, { a: 1, b: 1, c: null }, true],
+    [object, { a: 1, c: { d: 1 } }, { a: 1, b: 1, c: { d: 1 } }, true],
+    [object, { a: 1 }, { a: 1 }, false],
+    [object, { a: 1 }, { a: 1, b: 2 }, false],
+    [object, { a: 1 }, { a: 1, b: 1, c: 2 }, false],
+    [object, { a: 1, c: 2 }, { a: 1, b: 1 }, false],
+    [object, { a: 1, c: { d: 1 } }, { a: 1, b: 1, c: { d: 2 } }, false],
+    [object, { a: {} }, { a: {}, b: 1 }, false],
+    [object, { a: { c: 1 } }, { a: { c: 1 }, b: 1 }, false],
+    [object, {}, { b: 1 }, false],
+    [
+      list,
+      [{ a: 1 }, { a: 2 }],
+      [
+        { a: 1, b: 1 },
+        { a: 2, b: 1 },
+      ],
+      true,
+    ],
+    [
+      list,
+      [{ a: 1 }, { a: 2 }],
+      [
+        { a: 2, b: 1 },
+        { a: 1, b: 1 },
+      ],
+      false,
+    ],
+    [
+      list,
+      [{ a: 1 }],
+      [
+        { a: 1, b: 1 },
+        { a: 2, b: 1 },
+      ],
+      false,
+    ],
+    [list, [], [], false],
+    [texts, { a: 1, b: "x" }, { a: "1", b: "x" }, true],
+    [texts, { a: 1, b: { c: 1 } }, { a: 1, b: { c: 1 } }, true],
+    [texts, { a: 1 }, { a: 2 }, false],
+    [texts, { a: 1 }, { a: 1, b: 2 }, false],
+    [texts, { a: 1, b: 2 }, { a: 1, c: 2 }, false],
+    [texts, { a: { c: 1 } }, { a: { c: "1" } }, false],
+    [texts, { a: { c: 1 } }, { a: "[object Object]" }, false],
+    [texts, { a: "1" }, { a: [1] }, false],
+    [texts, { a: null }, { a: null }, false],
+    [{ is: "free" }, { a: null }, { a: null }, true],
+    [{ is: "free" }, { a: 1 }, { a: "1" }, false],
+    [{ is: "free" }, ["a"], ["a"], true],
+    [value, "a", "a", true],
+    [value, { a: 1 }, { a: 1 }, false],
+    [value, null, null, false],
+  ])("%#: %j of %j and %j", (shape, desired, live, isEqual) => {
+    expect(fastEqual(shape, desired, live)).toBe(isEqual);
+  });
+});
+
 /** A shape with or without a default. */
 const withDefault = (shape: fc.Arbitrary<Shape>, defaults: fc.Arbitrary<Json>): fc.Arbitrary<Shape> =>
   fc.oneof(
