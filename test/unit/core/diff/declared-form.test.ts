@@ -24,6 +24,14 @@ describe("a manifest made of what is live", () => {
     expect(numbered).not.toHaveProperty("version");
   });
 
+  test("has more forms, the shortest first", () => {
+    const live = service({ replicas: 1, labels: {} });
+    expect([...declaredForms(kind("service"), live)]).toEqual([service(), service({ replicas: 1 }), live]);
+    const numbered = [...declaredForms(kind("chat_prompt"), prompt({ version: 3, tags: [] }))];
+    expect(numbered).toEqual([prompt(), prompt(), prompt({ tags: [] })]);
+    expect([...declaredForms(kind("service"), { labels: {} })]).toEqual([]);
+  });
+
   test("keeps an object of defaults, which would mean nothing when it is empty", () => {
     const live = service({ liveness_probe: { period_seconds: 10 } });
     expect(first(kind("service"), live)).toEqual(live);

@@ -48,6 +48,7 @@ describe("live after a write", () => {
     ["has what is changed as it is declared", { a: 9 }, { a: 1 }, { a: 2, c: 3 }, { a: 9, c: 3 }],
     ["has no field that is taken out", { d: 4 }, { a: 1, d: 4 }, { a: 2, d: 4 }, { d: 4 }],
     ["has the default of a field that is taken out", { d: 4 }, { b: 7, d: 4 }, { b: 7, d: 4 }, { b: 1, d: 4 }],
+    ["has the default of a field that was not answered", { d: 4 }, { b: 7, d: 4 }, { d: 4 }, { b: 1, d: 4 }],
     ["has no object without fields", { a: 1 }, { a: 1, inner: { a: 1 } }, { a: 1, inner: { a: 1 } }, { a: 1 }],
     ["has nothing where all is taken out", {}, { a: 1 }, { a: 1 }, undefined],
     ["has the defaults where it was nothing", { a: 1 }, undefined, undefined, { a: 1, b: 1 }],
