@@ -167,7 +167,7 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
   const { kind, live, capabilities, manifest, hasSink, obstacle } = one;
   if (obstacle !== null) return waitFor(obstacle, found);
   const route = chooseWriteOperation(kind, live, capabilities, manifest.value);
-  const isKnown = one.recorded !== null || action === "update";
+  const isKnown = live.state !== "absent" && (one.recorded !== null || action === "update");
   if (kind.writeRoutes.some(isCreation(capabilities)) && (route === null || (route.createsOnly && isKnown)))
     return block("create-only", { ...found, detail: kind.cannotUpdate ?? null });
   if (route === null) {

@@ -215,6 +215,11 @@ describe("what cannot be read", () => {
     expect(decided(group({ key: "a", value: "y" }), { ...stale, ...createsOnly })).toEqual(["block", "create-only"]);
   });
 
+  test("is created again where it was written and is gone", () => {
+    const step = against(value, absent, { recorded: [recorded(value)] });
+    expect([step.action, step.reason]).toEqual(["create", null]);
+  });
+
   test("is blocked where another kind has its name", () => {
     const live: Live = { state: "unknown", reason: "type-changed", detail: "it is a job" };
     const step = against(service(), live);
