@@ -162,6 +162,13 @@ class World {
     }
   }
 
+  /** Runs until something has happened, for as long as the world may take to converge. */
+  async #runWhileNot(hasHappened: () => boolean, isOver: () => boolean): Promise<void> {
+    const deadline = this.#scheduler.now + CONVERGE_MS;
+    while (!hasHappened() && !isOver() && this.#scheduler.now < deadline)
+      await this.#runUntil(this.#scheduler.now + 1000, isOver);
+  }
+
   #process(name: string, startsAtOnce = false, onKilled: () => void = () => {}): Process {
     this.#processes += 1;
     return createProcess(name, {
@@ -426,11 +433,9 @@ class World {
     await this.#runUntil(this.#scheduler.now + REQUEST_TIMEOUT_MS * 3, isOver);
     for (const one of this.#slots) this.#start(one);
     this.#quietSince = this.#scheduler.now;
-    const deadline = this.#scheduler.now + CONVERGE_MS;
     const enough = (): boolean =>
       this.#slots.some(({ quiet, sync }) => sync === "heal" && quiet.filter(isApplied).length > QUIET_PASSES);
-    while (!enough() && !isOver() && this.#scheduler.now < deadline)
-      await this.#runUntil(this.#scheduler.now + 1000, isOver);
+    await this.#runWhileNot(enough, isOver);
     if (isOver()) return;
     this.#quietSince = null;
     const differences = this.#oracle.differences();
@@ -471,9 +476,7 @@ class World {
     standingBy.quiet = [];
     this.#quietSince = this.#scheduler.now;
     const hasTakenOver = (): boolean => standingBy.quiet.some(({ seen }) => seen.applied?.report.revision === commit);
-    const deadline = this.#scheduler.now + CONVERGE_MS;
-    while (!hasTakenOver() && !isOver() && this.#scheduler.now < deadline)
-      await this.#runUntil(this.#scheduler.now + 1000, isOver);
+    await this.#runWhileNot(hasTakenOver, isOver);
     if (!hasTakenOver() && !isOver())
       this.#oracle.fail("a quiet world converges", `${standingBy.name} does not take over`);
     this.#quietSince = null;
